@@ -1,0 +1,150 @@
+"""The nouns of this program: frozen records without I/O.
+
+Lines are 1-based and inclusive. ``path`` is always relative to the memory folder, with ``/``.
+Every score grows with relevance. ``k`` is always the number of results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A slice of one memory file; ``body`` is exactly lines ``start_line`` to ``end_line``."""
+
+    id: str  # sha256 of path, start line and body, in hex
+    path: str
+    ord: int  # 0-based place within the file
+    start_line: int
+    end_line: int
+    heading: str  # the heading path, "Design > Storage"
+    tokens: int  # estimated
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One pinned line of MEMORY.md."""
+
+    text: str
+    source: str = ""  # "file.md#Heading", empty for a fact written by hand
+    kind: str = "fact"  # fact, preference, instruction or summary
+    hash: str = ""  # first 12 hex digits of sha256(lower(trim(text)))
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dated record of a daily log."""
+
+    timestamp: datetime  # the caller's local time
+    stage: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a revision did to one memory file.
+
+    ``before`` holds all earlier bytes of a replaced file and is None for a new one. For an append
+    ``offset`` says where the new bytes begin, and ``before`` is empty.
+    """
+
+    path: str
+    kind: str  # create, append, replace or delete
+    before: bytes | None
+    after: bytes | None  # the added bytes of an append, all bytes otherwise, None for a deletion
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One recorded change of the memory, the unit of undo."""
+
+    id: int
+    op: str  # the verb that made it
+    created_at: datetime
+    note: str
+    changes: tuple[Change, ...]
+    undoes: int | None = None
+    state: str = "done"  # open while it is being written
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search; None means "not set", never 0."""
+
+    k: int = 8
+    mode: str = "hybrid"  # hybrid, keyword or vector
+    alpha: float | None = None  # weight of BM25; outside 0..1 counts as 0.5
+    fusion: str = "blend"  # blend or rrf
+    within: str | None = None  # a glob on paths
+    kind: str | None = None  # pinned, dreams, daily, task or archive
+    since: str | None = None  # ISO dates, inclusive
+    until: str | None = None
+    max_chars: int | None = None  # of all bodies together
+    min_score: float | None = None
+    refresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One passage found. A leg that did not find it has None as its score and rank."""
+
+    path: str
+    start_line: int
+    end_line: int
+    heading: str
+    score: float
+    bm25: float | None  # FTS5's BM25 with its sign turned
+    cosine: float | None
+    body: str
+    chunk_id: str = ""
+    date: str | None = None  # ISO, of a dated file
+    kind: str = ""
+    scope: str = "project"
+    bm25_rank: int | None = None  # from 1
+    cosine_rank: int | None = None
+    fused: float = 0.0
+    decay: float = 1.0
+    bonus: float = 0.0
+    cut: bool = False  # the body was shortened to fit --max-chars
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How well the index matched the files when an answer was given."""
+
+    state: str  # fresh, stale or partial
+    files: int = 0
+    chunks: int = 0
+    pending: int = 0  # chunks without a vector yet
+    behind: int = 0  # files known to differ from the index
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The answer of ``mem search``."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    index: IndexState
+    mode: str
+    terms: tuple[str, ...] = ()  # the words searched for, to light them up
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The answer of ``mem index``."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    pending: int = 0
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,31 @@
+"""What makes vectors and what writes prose, as this program needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Embedder(Protocol):
+    """Turns text into vectors.
+
+    A vector is little-endian float32 bytes of length 4 x ``dimension``, of unit length. Vectors are
+    plain bytes here so that a search with a cached query vector needs no array library.
+    """
+
+    @property
+    def name(self) -> str:
+        """Provider and model, "ollama:nomic-embed-text": vectors of other names are never compared."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it goes over a network: then no search ever waits for it to embed passages."""
+
+    def embed_query(self, text: str) -> bytes:
+        """One vector. Raises ProviderError."""
+
+    def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
+        """For each text one or more vectors joined: a text longer than the model's window has several.
+
+        Raises ProviderError; then nothing of this batch counts.
+        """
