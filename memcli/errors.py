@@ -41,8 +41,8 @@ class StoreError(WorkspaceError):
 class ProviderError(MemError):
     """An embedder or LLM did not do its part.
 
-    ``reason`` sorts it: ``key`` and ``model`` (wrong, fix the settings), ``quota`` (terminal: stop and
-    say so), ``busy`` and ``down`` (worth another try later), ``reply`` (it answered nonsense).
+    ``reason`` sorts it: ``key`` and ``model`` (wrong, fix the settings), ``quota`` (terminal: stop
+    and say so), ``busy`` and ``down`` (worth another try later), ``reply`` (it answered nonsense).
     """
 
     exit_code = 4

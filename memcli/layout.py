@@ -59,8 +59,8 @@ class Layout:
     def memory_path(self, path: str) -> str:
         """The absolute path of a memory-relative `path`, which need not exist.
 
-        Raises UsageError for a path that leaves the memory folder by its words, and WorkspaceError for
-        one that leaves it through a link.
+        Raises UsageError for a path that leaves the memory folder by its words, and
+        WorkspaceError for one that leaves it through a link.
         """
         parts = path.split("/")
         if not path or path[0] in "/\\" or any(part in ("", ".", "..") for part in parts):
@@ -101,9 +101,9 @@ def in_listing_order(paths: Iterator[str] | list[str]) -> list[str]:
 def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
     """Every markdown file below the memory folder with its stat, in no order.
 
-    A file that is a link, or no file at all, comes with None: it is named, never read. Hidden files and
-    folders are left out. Raises WorkspaceError when a folder cannot be listed, since a scan that failed
-    must never look like files that were deleted.
+    A file that is a link, or no file at all, comes with None: it is named, never read. Hidden
+    files and folders are left out. Raises WorkspaceError when a folder cannot be listed, since a
+    scan that failed must never look like files that were deleted.
     """
     cut = len(layout.memory) + 1
     folders = [layout.memory]

@@ -15,7 +15,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Provider and model, "ollama:nomic-embed-text": vectors of other names are never compared."""
+        """Provider and model, as in "ollama:nomic-embed-text"; other names are never compared."""
 
     @property
     def is_remote(self) -> bool:
@@ -25,7 +25,7 @@ class Embedder(Protocol):
         """One vector. Raises ProviderError."""
 
     def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
-        """For each text one or more vectors joined: a text longer than the model's window has several.
+        """For each text its vectors joined: several when it is longer than the model's window.
 
         Raises ProviderError; then nothing of this batch counts.
         """

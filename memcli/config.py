@@ -1,0 +1,224 @@
+"""Every setting once: its default, its meaning, who may set it, and where its value came from.
+
+Layers, later ones winning: defaults, the user's file, the project's ``.decsr/config.toml``,
+``MEM_*`` variables, flags. A field ``search_alpha`` is the key ``search.alpha`` and the variable
+``MEM_SEARCH_ALPHA``; the part before the first underscore is the section.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from memcli.errors import UsageError
+
+USER_FILE = "config.toml"
+
+
+def _setting(default: Any, doc: str, *, one_of: tuple[str, ...] = (), private: bool = False) -> Any:
+    """A setting. A `private` one counts only from the user's own file, a variable or a flag."""
+    return field(default=default, metadata={"doc": doc, "one_of": one_of, "private": private})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force."""
+
+    embedding_provider: str = _setting(
+        "builtin",
+        "who makes vectors; none searches by keyword only",
+        one_of=("builtin", "ollama", "openai", "none"),
+        private=True,
+    )
+    embedding_model: str = _setting("", "the provider's model; empty takes its own", private=True)
+    embedding_url: str = _setting("", "the provider's address", private=True)
+    embedding_key: str = _setting("", "the provider's key; never printed", private=True)
+    embedding_timeout: float = _setting(30.0, "seconds to wait for the provider", private=True)
+    embedding_slice_ms: int = _setting(
+        200, "milliseconds that one search may spend on embedding what it found by keyword"
+    )
+    search_k: int = _setting(8, "results shown")
+    search_mode: str = _setting("hybrid", "how to search", one_of=("hybrid", "keyword", "vector"))
+    search_alpha: float = _setting(0.7, "weight of keywords against meaning; 1 is keywords alone")
+    search_fusion: str = _setting(
+        "blend", "how the two rankings are joined", one_of=("blend", "rrf")
+    )
+    search_min_cosine: float = _setting(
+        0.3, "how near in meaning a passage must be when no word of the query is in it"
+    )
+    index_walk_limit: int = _setting(
+        10000, "above so many files a search looks only at folders and the newest files"
+    )
+    index_wait: float = _setting(60.0, "seconds to wait for another writer")
+    chunk_tokens: int = _setting(400, "estimated tokens in a chunk")
+    chunk_overlap: int = _setting(80, "tokens that neighbouring chunks share where one was cut")
+    history_keep_days: int = _setting(90, "days a revision is kept; the newest 100 always are")
+    promote_markers: tuple[str, ...] = _setting(
+        ("decision", "constraint", "principle"), "words that make a heading one of decisions"
+    )
+    secrets: str = _setting(
+        "mask", "what to do with a token in a text to be written", one_of=("mask", "refuse", "off")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings with the place each value came from, and what was passed over."""
+
+    settings: Settings
+    origins: Mapping[str, str]  # key -> "default", a file, a variable or "flag"
+    notes: tuple[str, ...] = ()
+
+
+def key_of(name: str) -> str:
+    """The dotted key of a field: ``search_alpha`` is ``search.alpha``."""
+    return name.replace("_", ".", 1)
+
+
+FIELDS = {key_of(item.name): item for item in fields(Settings)}
+
+
+def load(
+    project_file: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """Read all layers. Raises UsageError for an unknown key, a wrong value or a broken file."""
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(FIELDS, "default")
+    notes: list[str] = []
+    mine = user_file(environ)
+    layers: tuple[tuple[str | None, bool], ...] = ((mine, False), (project_file, True))
+    for path, is_project in layers:
+        for key, value in _read(path).items():
+            setting = _known(key, path)
+            if is_project and setting.metadata["private"]:
+                notes.append(
+                    f"{key} in {path} is passed over: a project may not set it (put it into {mine})"
+                )
+                continue
+            values[setting.name] = _checked(key, value, path)
+            origins[key] = path or ""
+    for key, setting in FIELDS.items():
+        variable = variable_of(key)
+        if variable in environ:
+            values[setting.name] = _checked(key, _parsed(key, environ[variable]), variable)
+            origins[key] = variable
+    for key, value in (flags or {}).items():
+        if value is not None:
+            values[FIELDS[key].name] = _checked(key, value, f"--{key.rpartition('.')[2]}")
+            origins[key] = "flag"
+    return Loaded(replace(Settings(), **values), origins, tuple(notes))
+
+
+def variable_of(key: str) -> str:
+    """The environment variable of a key: ``search.alpha`` is ``MEM_SEARCH_ALPHA``."""
+    return "MEM_" + key.replace(".", "_").upper()
+
+
+def user_folder(environ: Mapping[str, str]) -> str | None:
+    """The user's settings folder, or None without a home.
+
+    On Linux this is what platformdirs answers, spelled out because that import costs twice a bare
+    interpreter; a test holds the two together.
+    """
+    if sys.platform == "linux":
+        base = environ.get("XDG_CONFIG_HOME", "")
+        if not os.path.isabs(base):
+            base = os.path.join(environ["HOME"], ".config") if environ.get("HOME") else ""
+        return os.path.join(base, "mem") if base else None
+    import platformdirs  # only where the rule is not one line
+
+    return platformdirs.user_config_dir("mem", appauthor=False)
+
+
+def user_file(environ: Mapping[str, str]) -> str | None:
+    """The user's settings file, which need not exist; None without a home."""
+    folder = user_folder(environ)
+    return os.path.join(folder, USER_FILE) if folder else None
+
+
+def _read(path: str | None) -> dict[str, Any]:
+    """The file's keys, dotted; nothing when there is no file."""
+    if path is None:
+        return {}
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise UsageError(f"cannot read the settings in {path}: {error.strerror}") from error
+    if all(line.lstrip()[:1] in (b"", b"#") for line in data.splitlines()):
+        return {}  # a file of comments alone is not worth the parser's import
+    import tomllib  # as costly as the interpreter itself, so only when there is something to read
+
+    try:
+        tree = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            flat.update({f"{name}.{inner}": deep for inner, deep in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def _known(key: str, path: str | None) -> Any:
+    setting = FIELDS.get(key)
+    if setting is None:
+        raise UsageError(f"unknown setting '{key}' in {path}", hint=nearest(key))
+    return setting
+
+
+def nearest(key: str) -> str:
+    """A hint that names the known key most like `key`."""
+    import difflib  # only on the way to an error
+
+    close = difflib.get_close_matches(key, FIELDS, n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else "mem config list"
+
+
+def parse(key: str, text: str) -> Any:
+    """A value given as text, checked. Raises UsageError."""
+    if key not in FIELDS:
+        raise UsageError(f"unknown setting '{key}'", hint=nearest(key))
+    return _checked(key, _parsed(key, text), key)
+
+
+def _parsed(key: str, text: str) -> Any:
+    """`text` as the kind of value that `key` takes; left as it is where it does not read as one."""
+    default = FIELDS[key].default
+    if isinstance(default, tuple):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(default, (int, float)):
+        try:
+            return type(default)(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _checked(key: str, value: Any, where: str | None) -> Any:
+    setting = FIELDS[key]
+    default = setting.default
+    if isinstance(default, tuple):
+        if not isinstance(value, (list, tuple)) or not all(isinstance(x, str) for x in value):
+            raise UsageError(f"{key} takes a list of words, not {value!r} ({where})")
+        return tuple(value)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(default):
+        kind = {int: "a whole number", float: "a number", str: "text"}[type(default)]
+        raise UsageError(f"{key} takes {kind}, not {value!r} ({where})")
+    if isinstance(value, (int, float)) and (value < 0 or value != value):
+        raise UsageError(f"{key} takes no negative number, not {value!r} ({where})")
+    one_of = setting.metadata["one_of"]
+    if one_of and value not in one_of:
+        raise UsageError(f"unknown {key} '{value}' ({where})", hint=f"one of: {', '.join(one_of)}")
+    return value

@@ -1,0 +1,1 @@
+"""``memory.db``: the only room that says sqlite3."""

@@ -1,0 +1,162 @@
+"""Vectors made so far, cached by model and text, and the chunks that still wait for theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from memcli.store.db import Database
+
+PENDING, CACHED, PACKED = 0, 1, 2
+UNUSED_KEPT = 10_000  # cached vectors that no chunk uses any more
+QUERIES_KEPT = 1_000
+
+_MODEL = "embedding.model"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A chunk that has no vectors yet."""
+
+    chunk: int
+    key: bytes
+    heading: str
+    body: str
+
+
+def model(database: Database) -> str:
+    """Whose vectors the chunks have; empty before there are any."""
+    return database.value("SELECT value FROM meta WHERE name = ?", [_MODEL]) or ""
+
+
+def use_model(database: Database, name: str) -> None:
+    """Make `name` the model that counts: what it has in the cache serves, the rest is pending."""
+    with database.transaction():
+        database.run("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [_MODEL, name])
+        database.run(
+            """
+            UPDATE vectors SET state = EXISTS (
+                SELECT 1 FROM embeddings WHERE model = ? AND embeddings.key = vectors.key
+            )
+            """,
+            [name],
+        )
+
+
+def count_pending(database: Database) -> int:
+    """How many chunks wait for their vectors."""
+    return int(database.value("SELECT count(*) FROM vectors WHERE state < 1"))
+
+
+def pending(database: Database, n: int, *, first: Collection[int] = ()) -> list[Pending]:
+    """Up to `n` waiting chunks: those of `first` in their order, then the newest."""
+    rows = []
+    if first:
+        rows = database.rows(
+            """
+            SELECT chunk, key, heading, body FROM json_each(?) AS wanted
+            JOIN vectors ON vectors.chunk = wanted.value AND state < 1
+            JOIN chunks ON chunks.id = chunk ORDER BY wanted.key LIMIT ?
+            """,
+            [json.dumps(list(first)), n],
+        )
+    if not first:
+        rows = database.rows(
+            """
+            SELECT chunk, key, heading, body FROM vectors JOIN chunks ON chunks.id = chunk
+            WHERE state < 1 ORDER BY chunk DESC LIMIT ?
+            """,
+            [n],
+        )
+    return [Pending(*row) for row in rows]
+
+
+def put(database: Database, name: str, made: Sequence[tuple[bytes, bytes]], now: int) -> None:
+    """Store vectors by key; every chunk that waited for one of them has it now."""
+    with database.transaction():
+        database.run_many(
+            """
+            INSERT OR REPLACE INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)
+            """,
+            [(name, key, vectors, now) for key, vectors in made],
+        )
+        database.run_many(
+            "UPDATE vectors SET state = 1 WHERE state < 1 AND key = ?", [(key,) for key, _ in made]
+        )
+
+
+def unpacked(database: Database, name: str) -> list[tuple[int, bytes]]:
+    """Chunks whose vectors are not in memory.vec yet, with the vectors."""
+    return database.rows(
+        """
+        SELECT chunk, embeddings.vectors FROM vectors
+        JOIN embeddings ON embeddings.model = ? AND embeddings.key = vectors.key
+        WHERE state = 1 ORDER BY chunk
+        """,
+        [name],
+    )
+
+
+def of_chunks(database: Database, name: str, ids: Collection[int]) -> dict[int, bytes]:
+    """The vectors of these chunks; one without is left out."""
+    return dict(
+        database.rows(
+            """
+            SELECT chunk, embeddings.vectors FROM json_each(?) AS wanted
+            JOIN vectors ON vectors.chunk = wanted.value AND state > 0
+            JOIN embeddings ON embeddings.model = ? AND embeddings.key = vectors.key
+            """,
+            [json.dumps(list(ids)), name],
+        )
+    )
+
+
+def query_vector(database: Database, name: str, text: str) -> bytes | None:
+    """The cached vector of a question."""
+    vector: bytes | None = database.value(
+        "SELECT vector FROM queries WHERE model = ? AND text = ?", [name, text]
+    )
+    return vector
+
+
+def keep_query(database: Database, name: str, text: str, vector: bytes, now: int) -> None:
+    """Cache the vector of a question; the oldest beyond QUERIES_KEPT go."""
+    with database.transaction():
+        database.run(
+            "INSERT OR REPLACE INTO queries (model, text, vector, used_at) VALUES (?, ?, ?, ?)",
+            [name, text, vector, now],
+        )
+        database.run(
+            """
+            DELETE FROM queries WHERE id NOT IN (
+                SELECT id FROM queries ORDER BY used_at DESC, id DESC LIMIT ?
+            )
+            """,
+            [QUERIES_KEPT],
+        )
+
+
+def evict(database: Database) -> int:
+    """Drop cached vectors that no chunk uses, oldest first, beyond UNUSED_KEPT. Says how many."""
+    with database.transaction():
+        ids = database.rows(
+            """
+            SELECT id FROM embeddings WHERE key NOT IN (SELECT key FROM vectors)
+            ORDER BY used_at DESC, id DESC LIMIT -1 OFFSET ?
+            """,
+            [UNUSED_KEPT],
+        )
+        database.run_many("DELETE FROM embeddings WHERE id = ?", ids)
+    return len(ids)
+
+
+def passage(heading: str, body: str) -> str:
+    """The text that is embedded for a chunk: where it stands, then what it says."""
+    return f"{heading}\n{body}" if heading else body
+
+
+def passage_key(heading: str, body: str) -> bytes:
+    """What the vectors of a chunk are cached by, together with the model."""
+    return hashlib.sha256(passage(heading, body).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,100 @@
+"""The tables of ``memory.db`` and how older databases come to them.
+
+All but ``retrievals`` can be dropped and made again from the markdown.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlite_utils import Database, Migrations
+
+from memcli.text.words import TOKENIZER
+
+migrations = Migrations("mem")
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Apply what is not applied yet, each step in a transaction of its own."""
+    migrations.apply(Database(connection))
+
+
+@migrations()
+def first(db: Database) -> None:
+    db["files"].create(
+        {
+            "id": int,
+            "path": str,  # relative to the memory folder
+            "size": int,
+            "mtime_ns": int,
+            "ctime_ns": int,  # shows an edit whose mtime was put back
+            "inode": int,
+            "is_racy": int,  # written so shortly before it was read that a later edit may not show
+            "hash": bytes,  # blake2b-128 of the bytes
+            "note": str,  # what was odd about reading it, shown by status
+        },
+        pk="id",
+        not_null={"path", "size", "mtime_ns", "ctime_ns", "inode", "is_racy", "hash", "note"},
+    )
+    db["files"].create_index(["path"], unique=True)
+    # AUTOINCREMENT (which sqlite-utils has no word for): ids in memory.vec must never be reused.
+    db.execute(
+        """
+        CREATE TABLE chunks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            file INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE,
+            ord INTEGER NOT NULL,
+            start_line INTEGER NOT NULL,
+            end_line INTEGER NOT NULL,
+            heading TEXT NOT NULL,
+            tokens INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            extra TEXT NOT NULL,  -- words that the tokenizer alone would miss
+            hash BLOB NOT NULL    -- Chunk.id
+        )
+        """
+    )
+    db["chunks"].create_index(["file"])
+    db.execute(
+        f"""
+        CREATE VIRTUAL TABLE fts USING fts5(
+            heading, body, extra,
+            content = 'chunks', content_rowid = 'id', detail = full, tokenize = "{TOKENIZER}"
+        )
+        """
+    )
+    db["vectors"].create(  # which vectors a chunk needs, and whether they are there
+        {
+            "chunk": int,
+            "key": bytes,  # sha256 of the embedded text
+            "state": int,  # 0 pending, 1 in embeddings, 2 also packed into memory.vec
+        },
+        pk="chunk",
+        foreign_keys=[("chunk", "chunks", "id")],
+        not_null={"key", "state"},
+    )
+    db.execute("CREATE INDEX vectors_unpacked ON vectors(state) WHERE state < 2")
+    db["embeddings"].create(  # the cache: a passage that only moved is never embedded again
+        {
+            "id": int,
+            "model": str,
+            "key": bytes,
+            "vectors": bytes,  # see store.vectors
+            "used_at": int,  # unix seconds
+        },
+        pk="id",
+        not_null={"model", "key", "vectors", "used_at"},
+    )
+    db["embeddings"].create_index(["model", "key"], unique=True)
+    db["queries"].create(  # vectors of questions asked
+        {"id": int, "model": str, "text": str, "vector": bytes, "used_at": int},
+        pk="id",
+        not_null={"model", "text", "vector", "used_at"},
+    )
+    db["queries"].create_index(["model", "text"], unique=True)
+    db["retrievals"].create(  # how often a chunk was shown
+        {"hash": bytes, "count": int, "last_at": int},
+        pk="hash",
+        not_null={"count", "last_at"},
+    )
+    db["meta"].create({"name": str, "value": str}, pk="name", not_null={"value"})

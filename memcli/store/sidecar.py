@@ -1,0 +1,156 @@
+"""``memory.vec``: the vectors of ``memory.db`` packed for reading by a process that just started.
+
+One line of JSON padded to HEADER bytes (model, dimension, count, generation), then the chunk id of
+every row (int64), then the signs of all rows, then their scales and values. It is written whole and
+renamed into place; a generation that is not the database's means that it belongs to another one.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memcli.store import vectors
+from memcli.store.db import Database
+from memcli.store.embeddings import CACHED, PACKED
+
+HEADER = 512
+_GENERATION = "sidecar.generation"
+
+# So many rows by their signs are compared exactly; on the evaluation sets that keeps the true
+# hundred nearest (see tests/store/test_sidecar.py for the bound that is held).
+SHORTLIST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """An open, mapped ``memory.vec``."""
+
+    model: str
+    dimension: int
+    count: int
+    data: mmap.mmap
+
+    def nearest(self, query: Sequence[float], shortlist: int = SHORTLIST) -> dict[int, float]:
+        """The chunks nearest to `query` by cosine, at least the best of `shortlist` rows."""
+        width = self.dimension // 8
+        ids_end = HEADER + 8 * self.count
+        signs_end = ids_end + width * self.count
+        view = memoryview(self.data)
+        ids = view[HEADER:ids_end].cast("q")
+        size = vectors.SCALE.size + self.dimension
+        rows: Sequence[int] = range(self.count)
+        if self.count > shortlist:
+            packed = (row for (row,) in struct.iter_unpack(f"{width}s", view[ids_end:signs_end]))
+            far = vectors.distances(query, packed)
+            limit = _nth_smallest(far, shortlist, 8 * width)
+            rows = [row for row, distance in enumerate(far) if distance <= limit]
+        best: dict[int, float] = {}
+        for row in rows:
+            at = signs_end + size * row
+            cosine = vectors.cosine(query, view[at : at + size])
+            if cosine > best.get(ids[row], -2.0):
+                best[ids[row]] = cosine
+        return best
+
+
+def _nth_smallest(values: Sequence[int], n: int, most: int) -> int:
+    """The value that at least `n` of the `values`, all between 0 and `most`, do not exceed."""
+    histogram = [0] * (most + 1)
+    for value in values:
+        histogram[value] += 1
+    seen = 0
+    for value, times in enumerate(histogram):
+        seen += times
+        if seen >= n:
+            return value
+    return most
+
+
+def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
+    """The mapped file, or None when it is missing, cut, of another model or another database."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None  # then the answer is made without it, and says so
+    try:
+        size = os.fstat(descriptor).st_size
+        if size < HEADER:
+            return None
+        data = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(descriptor)
+    try:
+        header = json.loads(data[:HEADER])
+        dimension, count = int(header["dimension"]), int(header["count"])
+        is_ours = header["model"] == model and header["generation"] == generation(database)
+    except (ValueError, KeyError, TypeError):
+        return None
+    if not is_ours or size != HEADER + count * (8 + vectors.row_size(dimension)):
+        return None
+    return Sidecar(model, dimension, count, data)
+
+
+def generation(database: Database) -> str:
+    """Which packing of the vectors the database stands for; empty before the first."""
+    return database.value("SELECT value FROM meta WHERE name = ?", [_GENERATION]) or ""
+
+
+def pack(path: str, database: Database, model: str, dimension: int) -> int:
+    """Write all vectors of `model` into ``memory.vec``; answers the number of rows.
+
+    The file is complete before the database names it, so a process killed between the two leaves a
+    file that is not believed and is written again.
+    """
+    size = vectors.row_size(dimension)
+    width = dimension // 8
+    rows = database.rows(
+        """
+        SELECT chunk, embeddings.vectors FROM vectors
+        JOIN embeddings ON embeddings.model = ? AND embeddings.key = vectors.key
+        WHERE state > 0 ORDER BY chunk
+        """,
+        [model],
+    )
+    ids: list[int] = []
+    all_signs: list[bytes] = []
+    values: list[bytes] = []
+    for chunk, blob in rows:
+        for at in range(0, len(blob) - size + 1, size):
+            ids.append(chunk)
+            all_signs.append(blob[at : at + width])
+            values.append(blob[at + width : at + size])
+    mark = os.urandom(8).hex()
+    header = json.dumps(
+        {"model": model, "dimension": dimension, "count": len(ids), "generation": mark}
+    )
+    temporary = f"{path}.{mark}"
+    try:
+        descriptor = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+        with open(descriptor, "wb") as file:
+            file.write(header.encode().ljust(HEADER))
+            file.write(struct.pack(f"<{len(ids)}q", *ids))
+            file.writelines(all_signs)
+            file.writelines(values)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    with database.transaction():
+        database.run("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [_GENERATION, mark])
+        database.run(
+            "UPDATE vectors SET state = ? WHERE state = ? AND chunk <= ?",
+            [PACKED, CACHED, ids[-1] if ids else 0],
+        )
+    return len(ids)
