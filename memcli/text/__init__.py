@@ -1,0 +1,1 @@
+"""Pure functions on text: reading markdown, cutting it, counting it; no files, no clock."""
