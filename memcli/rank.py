@@ -1,0 +1,240 @@
+"""Put what the two legs found in order: fusion, decay, access bonus, silence and cuts.
+
+``score = fused x decay + bonus``. Pure functions on plain floats; every score grows with relevance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# How many chunks each leg offers. Each leg is normalised over this pool whatever k is, so that
+# search(k) is a prefix of search(k + n).
+POOL = 100
+
+COLUMN_WEIGHTS = (1.0, 1.0, 1.0)  # of heading, body and further words in BM25
+
+ALPHA = 0.7  # weight of BM25 in the blend
+RRF_BASE = 60  # Cormack, Clarke and Buettcher 2009
+
+# The least range that a pool is stretched over. Without it two notes of nearly the same score
+# would become 0 and 1. Of BM25: a share of the best score; of the cosine: absolute.
+BM25_RANGE = 0.5
+COSINE_RANGE = 0.2
+
+FRESH_DAYS = 14.0
+DECAY_RATE = 0.015
+DECAY_FLOOR = 0.4
+
+BONUS = 0.002  # for each time a chunk was shown
+BONUS_MOST = 10  # times that count
+BONUS_SHARE = 0.02  # and never more than this share of the chunk's own score
+
+MIN_COSINE = 0.3
+
+BM25_K1 = 1.2  # both as fixed in FTS5
+BM25_B = 0.75
+BM25_LEAST_IDF = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that a leg found.
+
+    The store gives the exact cosine of every candidate that has a vector, also of those that only
+    BM25 found; a chunk that BM25 did not find has no bm25.
+    """
+
+    id: int
+    path: str
+    line: int
+    bm25: float | None = None  # FTS5's with its sign turned
+    cosine: float | None = None  # None: no vector yet, or not asked for
+    days: float | None = None  # age of a dated chunk; None never decays
+    shown: int = 0  # times it was shown before
+    coverage: float = 1.0  # share of the query that the chunk holds, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its place and how it came to it. Ranks count from 1."""
+
+    candidate: Candidate
+    score: float
+    fused: float
+    decay: float
+    bonus: float
+    bm25_rank: int | None
+    cosine_rank: int | None
+
+
+def rank(
+    candidates: Iterable[Candidate],
+    *,
+    alpha: float | None = None,
+    fusion: str = "blend",
+    min_cosine: float = MIN_COSINE,
+    min_score: float | None = None,
+) -> list[Ranked]:
+    """Order the candidates, best first, without those that must not be shown.
+
+    ``alpha`` is the weight of BM25, 0.5 when outside 0 to 1. Candidates beyond ``POOL`` in both
+    legs follow all others in the order of BM25. ``min_score`` cuts what scores lower.
+    """
+    pool = list(candidates)
+    alpha = ALPHA if alpha is None else alpha if 0 <= alpha <= 1 else 0.5
+    by_bm25 = _places((c, c.bm25) for c in pool)
+    by_cosine = _places((c, c.cosine) for c in pool)
+    if not by_bm25 or not by_cosine:
+        alpha = 1.0 if by_bm25 else 0.0
+    best_bm25 = [c.bm25 for c in pool if by_bm25.get(c.id, POOL) < POOL and c.bm25 is not None]
+    best_cosine = [
+        c.cosine for c in pool if by_cosine.get(c.id, POOL) < POOL and c.cosine is not None
+    ]
+    ranked = []
+    for candidate in pool:
+        if not is_relevant(candidate, alpha=alpha, min_cosine=min_cosine):
+            continue
+        places = (by_bm25.get(candidate.id), by_cosine.get(candidate.id))
+        if fusion == "rrf":
+            fused = sum(1 / (RRF_BASE + place + 1) for place in places if place is not None)
+        else:
+            fused = blend(
+                stretch(candidate.bm25, best_bm25, least=BM25_RANGE * max(best_bm25, default=0.0)),
+                stretch(candidate.cosine, best_cosine, least=COSINE_RANGE),
+                alpha=alpha,
+            )
+        ranked.append(_scored(candidate, fused, places))
+    ranked.sort(key=_order)
+    return [hit for hit in ranked if min_score is None or hit.score >= min_score]
+
+
+def is_relevant(candidate: Candidate, *, alpha: float, min_cosine: float) -> bool:
+    """Say whether a candidate may be shown at all.
+
+    What only the vector leg found must be at least as near as ``min_cosine``, and is nothing to
+    pure BM25.
+    """
+    if candidate.bm25 is not None:
+        return True
+    return candidate.cosine is not None and candidate.cosine >= min_cosine and alpha < 1
+
+
+def stretch(value: float | None, best: Sequence[float], *, least: float) -> float | None:
+    """Return the value's place between the worst (0) and the best (1) of its leg's pool.
+
+    ``least`` is the smallest range to stretch over; values outside the pool are 0 or 1.
+    """
+    if value is None or not best:
+        return None
+    top = max(best)
+    span = max(top - min(best), least)
+    if span <= 0:
+        return 1.0
+    return min(1.0, max(0.0, 1.0 - (top - value) / span))
+
+
+def blend(bm25: float | None, cosine: float | None, *, alpha: float) -> float:
+    """Return ``alpha`` parts BM25 and the rest cosine, both from 0 to 1.
+
+    A chunk without a vector yet is judged by BM25 alone; one that BM25 did not find has 0 there.
+    """
+    if cosine is None:
+        return bm25 or 0.0
+    return alpha * (bm25 or 0.0) + (1 - alpha) * cosine
+
+
+def decay(days: float | None) -> float:
+    """Return the weight of a chunk of that age: 1 up to 14 days, 0.4 from 75 days on."""
+    if days is None or days <= FRESH_DAYS:
+        return 1.0
+    return max(DECAY_FLOOR, exp(-DECAY_RATE * (days - FRESH_DAYS)))
+
+
+def bonus(shown: int, score: float) -> float:
+    """Return what a chunk gains by having been shown: enough to settle near-ties, never more."""
+    return min(BONUS * min(max(shown, 0), BONUS_MOST), BONUS_SHARE * score)
+
+
+def fit(bodies: Sequence[str], max_chars: int | None) -> list[str]:
+    """Return the first bodies that have together at most ``max_chars`` characters.
+
+    The first one is never dropped but cut, after a whole line or word if there is one.
+    """
+    if max_chars is None or not bodies:
+        return list(bodies)
+    kept = [cut(bodies[0], max_chars)]
+    left = max_chars - len(bodies[0])
+    for body in bodies[1:]:
+        left -= len(body)
+        if left < 0:
+            break
+        kept.append(body)
+    return kept
+
+
+def cut(body: str, most: int) -> str:
+    """Shorten a body to at most ``most`` characters, after a whole line or else a whole word."""
+    if len(body) <= most:
+        return body
+    head = body[: max(most, 0)]
+    ends_whole = body[len(head)].isspace() if head else True
+    for end in (head.rfind("\n"), len(head) if ends_whole else head.rfind(" ")):
+        if end > len(head) // 2:
+            return head[:end].rstrip()
+    return head
+
+
+def bm25(
+    counts: Sequence[Sequence[float]], lengths: Sequence[int], *, weights: Sequence[float] = ()
+) -> list[float]:
+    """Score documents as FTS5's ``bm25()`` does, with the sign turned.
+
+    ``counts`` has a row for each document of the collection: how often each part of the query
+    occurs in it (over columns, already weighted); ``lengths`` are their sizes in tokens.
+    ``weights`` multiplies parts; 1 each when left out.
+    """
+    total = len(counts)
+    mean = sum(lengths) / total if total and any(lengths) else 1.0
+    parts = range(len(counts[0]) if counts else 0)
+    idf = [_idf(total, sum(row[part] > 0 for row in counts)) for part in parts]
+    return [
+        sum(
+            (weights[part] if weights else 1.0)
+            * idf[part]
+            * row[part]
+            * (BM25_K1 + 1)
+            / (row[part] + BM25_K1 * (1 - BM25_B + BM25_B * length / mean))
+            for part in parts
+            if row[part] > 0
+        )
+        for row, length in zip(counts, lengths, strict=True)
+    ]
+
+
+def _idf(total: int, having: int) -> float:
+    return max(log((total - having + 0.5) / (having + 0.5)), BM25_LEAST_IDF)
+
+
+def _places(scored: Iterable[tuple[Candidate, float | None]]) -> dict[int, int]:
+    """Return each candidate's place from 0 in one leg; ties by path and line."""
+    found = [(-score, c.path, c.line, c.id) for c, score in scored if score is not None]
+    return {id_: place for place, (_, _, _, id_) in enumerate(sorted(found))}
+
+
+def _scored(candidate: Candidate, fused: float, places: tuple[int | None, int | None]) -> Ranked:
+    weight = decay(candidate.days)
+    extra = bonus(candidate.shown, fused * weight)
+    bm25_rank, cosine_rank = (None if place is None else place + 1 for place in places)
+    return Ranked(candidate, fused * weight + extra, fused, weight, extra, bm25_rank, cosine_rank)
+
+
+def _order(hit: Ranked) -> tuple[bool, float, float, str, int]:
+    is_late = (hit.bm25_rank or POOL + 1) > POOL and (hit.cosine_rank or POOL + 1) > POOL
+    bm25 = hit.candidate.bm25 or 0.0
+    score = 0.0 if is_late else -hit.score
+    return is_late, score, -bm25, hit.candidate.path, hit.candidate.line

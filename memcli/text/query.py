@@ -1,0 +1,226 @@
+"""Turn any string into a search: an FTS5 expression, its parts, and the same test without FTS5.
+
+Every verb that searches builds its query here. Nothing typed is an operator but a pair of double
+quotes around a phrase; every term reaches FTS5 in quotes, so no string is a syntax error.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memcli.text.words import (
+    clean,
+    extra_terms,
+    grams,
+    humps,
+    normalise,
+    parts,
+    pieces,
+    runs,
+    sign_names,
+    tokens,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MOST_PARTS = 96  # a pasted log must not become a thousand-term query
+_LONGEST_PHRASE = 32  # words; what follows them hardly ever decides
+_LONGEST_NEEDLE = 200  # characters
+
+# English words that say nothing about the subject. "not", "no" and the like stay out: they are
+# rare in notes and often the point. With them go the halves that the apostrophe leaves.
+_STOP = """
+    a about after all also am an and any are as at be because been before being between both
+    but by can could did do does doing during each few for from further had has have having he her
+    here hers him his how i if in into is it its itself just me might more most must my of on once
+    or other our ours out over own same shall she should so some such than that the their theirs
+    them then there these they this those through to too under until up us very was we were what
+    when where which while who whom whose why will with would you your yours
+    don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn ll ve re
+"""
+STOP_WORDS = frozenset(_STOP.split())
+
+_QUOTED = re.compile(r"""(?:(?<=[\s(\[])|^)["“”„]([^"“”„]+)["“”](?=[\s.,;:!?)\]]|$)""")
+_COMPOUND = re.compile(r"[^\W_]+(?:[-_.]+[^\W_]+)*")
+_APOSTROPHES = re.compile("['’ʼ`]")
+_KANA = re.compile("[\u3041-\u309f]+")  # hiragana: endings and particles
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing to look for: a word, or words in a row."""
+
+    words: tuple[str, ...]  # in comparison form, not stemmed
+
+    @property
+    def match(self) -> str:
+        """The part as an FTS5 string."""
+        return '"' + " ".join(self.words) + '"'
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The part as FTS5 stores it."""
+        return tuple(token for word in self.words for token in tokens(word))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for. ``match`` and ``parts`` are empty when a text has no searchable word."""
+
+    text: str
+    match: str  # FTS5 expression
+    parts: tuple[Part, ...]  # any of them makes a hit, each may be left out by `expression`
+    phrases: tuple[Part, ...]  # must all occur; they are among the parts too
+    terms: tuple[str, ...]  # as typed but for case, without stop words: to light up
+    needle: str  # comparison form, for the substring search when nothing else is found
+    is_exact: bool  # one word, one identifier or a quoted phrase: a keyword hit is the answer
+
+
+def build(text: str) -> Query:
+    """Build a query from any string, of any length."""
+    # Only the beginning is read: 96 parts are found in far less, or there are none.
+    typed = unicodedata.normalize("NFC", clean(text[:20_000]))
+    quoted = _QUOTED.findall(typed)
+    phrases = [part for inner in quoted for part in _phrases(inner)]
+    loose = _QUOTED.sub(r" \1 ", typed) if quoted else typed
+    chunks = loose.split()
+    found = list(phrases)
+    shown: list[str] = []
+    for chunk in chunks:
+        found += _parts_of(chunk)
+        shown += _words_of(chunk)
+        if len(found) > 4 * _MOST_PARTS:
+            break
+    kept = _without_stop_words(list(dict.fromkeys(found)), phrases)[:_MOST_PARTS]
+    words = [word for word in dict.fromkeys(shown) if word not in STOP_WORDS]
+    return Query(
+        text=text,
+        match=expression(kept, phrases),
+        parts=tuple(kept),
+        phrases=tuple(dict.fromkeys(phrases)),
+        terms=tuple(words or dict.fromkeys(shown))[:_MOST_PARTS],
+        needle=normalise(" ".join(chunks)[:_LONGEST_NEEDLE]),
+        is_exact=bool(phrases) or len(chunks) == 1,
+    )
+
+
+def expression(kept: Iterable[Part], phrases: Iterable[Part] = ()) -> str:
+    """Return the FTS5 expression for some parts, all ``phrases`` required; "" for no parts.
+
+    The store leaves out parts that stand in most chunks when a rarer one is there.
+    """
+    any_of = " OR ".join(part.match for part in kept)
+    all_of = " AND ".join(part.match for part in dict.fromkeys(phrases))
+    if not any_of or not all_of:
+        return any_of or all_of
+    return f"{all_of} AND ({any_of})"
+
+
+def stored_tokens(heading: str, body: str) -> tuple[list[str], list[str], list[str]]:
+    """Return the tokens of the three indexed columns of a chunk: heading, body, extra."""
+    return tokens(heading), tokens(body), tokens(extra_terms(heading, body))
+
+
+def count(part: Part, stored: Sequence[str]) -> int:
+    """Count how often a part occurs in the tokens of one column."""
+    wanted = part.tokens
+    if not wanted:
+        return 0
+    first = wanted[0]
+    if len(wanted) == 1:
+        return stored.count(first)
+    size = len(wanted)
+    return sum(
+        token == first and tuple(stored[at : at + size]) == wanted
+        for at, token in enumerate(stored)
+    )
+
+
+def matches(query: Query, columns: Sequence[Sequence[str]]) -> bool:
+    """Say whether FTS5 would return a chunk with these columns for ``query.match``."""
+
+    def occurs(part: Part) -> bool:
+        return any(count(part, column) for column in columns)
+
+    return all(map(occurs, query.phrases)) and any(map(occurs, query.parts))
+
+
+def _parts_of(chunk: str) -> list[Part]:
+    """Return what to look for because of one stretch of text without spaces."""
+    found: list[Part] = []
+    for half in _halves(chunk):
+        segments = _segments(half)
+        found += [Part(words) for words, _ in segments]
+        if len(segments) > 1 or any(len(words) > 1 for words, _ in segments):
+            found += [Part((word,)) for _, singles in segments for word in singles]
+        for compound in _COMPOUND.findall(half):
+            found += _identifier(compound)
+    return found + [Part((name,)) for name in sign_names(chunk)]
+
+
+def _halves(chunk: str) -> list[str]:
+    """Cut at apostrophes; of "don't" and "l'été" only the half that carries the meaning stays."""
+    halves = [half for half in _APOSTROPHES.split(chunk) if half]
+    return [half for half in halves if len(half) > 2] or halves
+
+
+def _identifier(compound: str) -> list[Part]:
+    split = humps(compound) if compound.isalnum() else []
+    joined = [Part((part,)) for part in parts(compound)]
+    return [Part(tuple(split)), *joined] if len(split) > 1 else joined
+
+
+def _segments(text: str) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Cut a text into stretches of words that stand side by side in one column of the index.
+
+    Words that FTS5 stores as they are compared stand in the body; every other word stands in the
+    column of further words, and a run of an unspaced script there as its grams. The phrase of such
+    a run begins and ends with a bigram, so it matches exactly where the run is a substring. With
+    each stretch come the words of it that are worth looking for alone.
+    """
+    found: list[tuple[tuple[str, ...], list[str]]] = []
+    row: list[str] = []
+
+    def end_row() -> None:
+        if row:
+            found.append((tuple(row[:_LONGEST_PHRASE]), [word for word in row if len(word) > 1]))
+            row.clear()
+
+    for word in pieces(text):
+        folded = normalise(word)
+        if word.isascii() or not extra_terms("", word):
+            row += pieces(folded)
+            continue
+        end_row()
+        for run, is_unspaced in [run for piece in pieces(folded) for run in runs(piece)]:
+            units = grams(run) if is_unspaced else [run]
+            units = units[1:-1] or units
+            found.append((tuple(units[:_LONGEST_PHRASE]), units[::2]))
+    end_row()
+    return found
+
+
+def _phrases(inner: str) -> list[Part]:
+    return [Part(words) for words, _ in _segments(inner)]
+
+
+def _words_of(chunk: str) -> list[str]:
+    """Return the words of a stretch of text for display."""
+    return [word.lower() for half in _halves(chunk) for word in pieces(half)]
+
+
+def _without_stop_words(found: list[Part], phrases: list[Part]) -> list[Part]:
+    kept = [
+        part
+        for part in found
+        if part in phrases or len(part.words) > 1 or not _says_nothing(part.words[0])
+    ]
+    return kept or found
+
+
+def _says_nothing(word: str) -> bool:
+    return word in STOP_WORDS or _KANA.fullmatch(word) is not None

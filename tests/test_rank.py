@@ -1,0 +1,187 @@
+"""The order of hits: what must hold for any candidates, and the published formulas."""
+
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memcli.rank import (
+    BONUS_SHARE,
+    POOL,
+    Candidate,
+    bm25,
+    bonus,
+    cut,
+    decay,
+    fit,
+    rank,
+    stretch,
+)
+from memcli.text.query import build, count
+from memcli.text.words import TOKENIZER, tokens
+
+scores = st.floats(0, 30, allow_nan=False)
+cosines = st.floats(-1, 1, allow_nan=False)
+
+
+@st.composite
+def candidates(draw: st.DrawFn, most: int = 40) -> list[Candidate]:
+    size = draw(st.integers(0, most))
+    return [
+        Candidate(
+            id=at,
+            path=draw(st.sampled_from(["daily/a.md", "tasks/b.md", "tasks/c.md"])),
+            line=at + 1,
+            bm25=draw(st.none() | scores),
+            cosine=draw(st.none() | cosines),
+            days=draw(st.none() | st.floats(0, 400)),
+            shown=draw(st.integers(0, 30)),
+        )
+        for at in range(size)
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(candidates(), st.randoms(), st.sampled_from(["blend", "rrf"]), st.none() | st.floats(0, 1))
+def test_order_does_not_depend_on_the_order_given(pool, random, fusion, alpha) -> None:  # type: ignore[no-untyped-def]
+    shuffled = list(pool)
+    random.shuffle(shuffled)
+    first = rank(pool, fusion=fusion, alpha=alpha)
+    assert [hit.candidate.id for hit in first] == [
+        hit.candidate.id for hit in rank(shuffled, fusion=fusion, alpha=alpha)
+    ]
+    assert [hit.score for hit in first] == sorted((hit.score for hit in first), reverse=True)
+
+
+def test_asking_for_more_never_changes_the_first() -> None:
+    keyword = [
+        Candidate(id=n, path="a.md", line=n, bm25=300.0 - n, shown=n % 7) for n in range(250)
+    ]
+    shallow = [hit.candidate.id for hit in rank(keyword[:POOL])]
+    deep = [hit.candidate.id for hit in rank(keyword)]
+    assert deep[:POOL] == shallow
+    assert deep[POOL:] == list(range(POOL, 250))
+
+
+def test_alpha_outside_its_range_counts_as_a_half() -> None:
+    pool = [
+        Candidate(id=1, path="a.md", line=1, bm25=9.0, cosine=0.1),
+        Candidate(id=2, path="b.md", line=1, bm25=1.0, cosine=0.9),
+        Candidate(id=3, path="c.md", line=1, bm25=6.0, cosine=0.6),
+    ]
+    for alpha in (-1.0, 7.0, float("nan")):
+        assert rank(pool, alpha=alpha) == rank(pool, alpha=0.5)
+    assert [hit.candidate.id for hit in rank(pool, alpha=1.0)] == [1, 3, 2]
+    assert [hit.candidate.id for hit in rank(pool, alpha=0.0)] == [2, 3, 1]
+
+
+def test_rrf_sums_the_reciprocal_ranks_of_both_legs() -> None:
+    pool = [
+        Candidate(id=1, path="a.md", line=1, bm25=9.0, cosine=0.5),
+        Candidate(id=2, path="b.md", line=1, bm25=1.0),
+    ]
+    first, second = rank(pool, fusion="rrf")
+    assert first.fused == pytest.approx(2 / 61)
+    assert second.fused == pytest.approx(1 / 62)
+    assert (first.bm25_rank, first.cosine_rank) == (1, 1)
+    assert (second.bm25_rank, second.cosine_rank) == (2, None)
+
+
+def test_a_chunk_without_a_vector_is_not_held_down() -> None:
+    pool = [
+        Candidate(id=1, path="a.md", line=1, bm25=9.0),
+        Candidate(id=2, path="b.md", line=1, bm25=8.0, cosine=0.6),
+        Candidate(id=3, path="c.md", line=1, bm25=1.0, cosine=0.1),
+    ]
+    best = rank(pool)[0]
+    assert best.candidate.id == 1
+    assert best.score == 1.0
+
+
+def test_scores_that_are_nearly_flat_are_not_torn_apart() -> None:
+    assert stretch(1.0e-6, [1.0e-6, 1.2e-6], least=0.6e-6) == pytest.approx(2 / 3)
+    assert stretch(5.0, [5.0], least=0.0) == 1.0
+    pool = [
+        Candidate(id=1, path="a.md", line=1, bm25=1.1e-6, cosine=0.2),
+        Candidate(id=2, path="b.md", line=1, bm25=1.0e-6, cosine=0.6),
+    ]
+    assert rank(pool)[0].candidate.id == 2
+
+
+def test_decay() -> None:
+    assert decay(None) == decay(0) == decay(-3) == decay(14) == 1.0
+    assert decay(30) == pytest.approx(0.7866, abs=1e-4)
+    assert decay(75) > 0.4
+    assert decay(76) == decay(4000) == 0.4
+
+
+def test_decay_and_bonus_are_applied_in_this_order() -> None:
+    old = Candidate(id=1, path="daily/2025-01-01.md", line=1, bm25=4.0, days=400, shown=2)
+    hit = rank([old])[0]
+    assert (hit.fused, hit.decay, hit.bonus) == (1.0, 0.4, pytest.approx(0.004))
+    assert hit.score == pytest.approx(0.404)
+
+
+@given(st.integers(-5, 1000), st.floats(0, 1))
+def test_bonus_only_settles_near_ties(shown: int, score: float) -> None:
+    assert 0 <= bonus(shown, score) <= BONUS_SHARE * score
+    assert bonus(shown, score) <= 0.02
+
+
+def test_ties_break_by_path_and_line() -> None:
+    pool = [
+        Candidate(id=n, path=path, line=line, bm25=2.0)
+        for n, (path, line) in enumerate([("b.md", 1), ("a.md", 9), ("a.md", 2)])
+    ]
+    assert [hit.candidate.id for hit in rank(pool)] == [2, 1, 0]
+
+
+def test_min_score_cuts_the_tail() -> None:
+    pool = [Candidate(id=n, path="a.md", line=n, bm25=10.0 - n) for n in range(9)]
+    assert all(hit.score >= 0.5 for hit in rank(pool, min_score=0.5))
+    assert len(rank(pool, min_score=0.5)) == 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(max_size=30), max_size=6), st.none() | st.integers(0, 60))
+def test_fit_keeps_a_prefix_within_the_limit(bodies: list[str], most: int | None) -> None:
+    kept = fit(bodies, most)
+    assert bool(kept) == bool(bodies)
+    assert most is None or sum(map(len, kept)) <= most
+    assert kept[1:] == bodies[1 : len(kept)]
+    assert not kept or bodies[0].startswith(kept[0])
+
+
+def test_a_body_is_cut_after_a_line_or_a_word() -> None:
+    assert cut("one two\nthree four\nfive", 20) == "one two\nthree four"
+    assert cut("one two three four five", 15) == "one two three"
+    assert cut("one two three", 7) == "one two"
+    assert cut("x" * 50, 10) == "x" * 10
+    assert cut("short", 10) == "short"
+
+
+def test_bm25_is_that_of_fts5() -> None:
+    bodies = [
+        "the write queue was dropped",
+        "queue queue queue and a long tail of other words that make this one longer",
+        "nothing here",
+        "write it down, write it up",
+        "lunch",
+        "more lunch for the team",
+    ]
+    query = build("write queue dropped")
+    with sqlite3.connect(":memory:") as db:
+        db.execute(f'CREATE VIRTUAL TABLE fts USING fts5(body, tokenize="{TOKENIZER}")')
+        db.executemany("INSERT INTO fts VALUES (?)", [(body,) for body in bodies])
+        rows = db.execute(
+            "SELECT rowid - 1, -bm25(fts) FROM fts WHERE fts MATCH ?", (query.match,)
+        ).fetchall()
+    db.close()
+    stored = [tokens(body) for body in bodies]
+    own = bm25(
+        [[count(part, body) for part in query.parts] for body in stored], [len(s) for s in stored]
+    )
+    assert {at: pytest.approx(score) for at, score in rows} == {
+        at: score for at, score in enumerate(own) if score
+    }
