@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 from memcli.text.words import (
     clean,
     extra_terms,
-    grams,
     humps,
     normalise,
     parts,
     pieces,
-    runs,
     sign_names,
     tokens,
 )
@@ -44,10 +42,10 @@ _STOP = """
 """
 STOP_WORDS = frozenset(_STOP.split())
 
-_QUOTED = re.compile(r"""(?:(?<=[\s(\[])|^)["“”„]([^"“”„]+)["“”](?=[\s.,;:!?)\]]|$)""")
+# A pattern, not compiled: few queries have quotes.
+_QUOTED = r"""(?:(?<=[\s(\[])|^)["“”„]([^"“”„]+)["“”](?=[\s.,;:!?)\]]|$)"""
+_QUOTES = frozenset('"“”„')
 _COMPOUND = re.compile(r"[^\W_]+(?:[-_.]+[^\W_]+)*")
-_APOSTROPHES = re.compile("['’ʼ`]")
-_KANA = re.compile("[\u3041-\u309f]+")  # hiragana: endings and particles
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +81,14 @@ class Query:
 def build(text: str) -> Query:
     """Build a query from any string, of any length."""
     # Only the beginning is read: 96 parts are found in far less, or there are none.
-    typed = unicodedata.normalize("NFC", clean(text[:20_000]))
-    quoted = _QUOTED.findall(typed)
-    phrases = [part for inner in quoted for part in _phrases(inner)]
-    loose = _QUOTED.sub(r" \1 ", typed) if quoted else typed
-    chunks = loose.split()
+    typed = clean(text[:20_000])
+    if not typed.isascii():
+        typed = unicodedata.normalize("NFC", typed)
+    phrases: list[Part] = []
+    if not _QUOTES.isdisjoint(typed):
+        phrases = [part for inner in re.findall(_QUOTED, typed) for part in _phrases(inner)]
+        typed = re.sub(_QUOTED, r" \1 ", typed)
+    chunks = typed.split()
     found = list(phrases)
     shown: list[str] = []
     for chunk in chunks:
@@ -164,7 +165,7 @@ def _parts_of(chunk: str) -> list[Part]:
 
 def _halves(chunk: str) -> list[str]:
     """Cut at apostrophes; of "don't" and "l'été" only the half that carries the meaning stays."""
-    halves = [half for half in _APOSTROPHES.split(chunk) if half]
+    halves = [half for half in chunk.replace("’", "'").replace("`", "'").split("'") if half]
     return [half for half in halves if len(half) > 2] or halves
 
 
@@ -182,26 +183,29 @@ def _segments(text: str) -> list[tuple[tuple[str, ...], list[str]]]:
     a run begins and ends with a bigram, so it matches exactly where the run is a substring. With
     each stretch come the words of it that are worth looking for alone.
     """
+    if text.isascii():
+        row = pieces(text.lower())
+        return [_stretch(row)] if row else []
+    from memcli.text import scripts  # local: see words
+
     found: list[tuple[tuple[str, ...], list[str]]] = []
-    row: list[str] = []
-
-    def end_row() -> None:
-        if row:
-            found.append((tuple(row[:_LONGEST_PHRASE]), [word for word in row if len(word) > 1]))
-            row.clear()
-
+    row = []
     for word in pieces(text):
         folded = normalise(word)
-        if word.isascii() or not extra_terms("", word):
+        if not scripts.forms([word]):
             row += pieces(folded)
             continue
-        end_row()
-        for run, is_unspaced in [run for piece in pieces(folded) for run in runs(piece)]:
-            units = grams(run) if is_unspaced else [run]
+        found += [_stretch(row)] if row else []
+        row = []
+        for run, is_unspaced in [run for part in pieces(folded) for run in scripts.runs(part)]:
+            units = scripts.grams(run) if is_unspaced else [run]
             units = units[1:-1] or units
             found.append((tuple(units[:_LONGEST_PHRASE]), units[::2]))
-    end_row()
-    return found
+    return found + ([_stretch(row)] if row else [])
+
+
+def _stretch(row: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    return tuple(row[:_LONGEST_PHRASE]), [word for word in row if len(word) > 1]
 
 
 def _phrases(inner: str) -> list[Part]:
@@ -223,4 +227,5 @@ def _without_stop_words(found: list[Part], phrases: list[Part]) -> list[Part]:
 
 
 def _says_nothing(word: str) -> bool:
-    return word in STOP_WORDS or _KANA.fullmatch(word) is not None
+    # Japanese endings and particles are written in hiragana.
+    return word in STOP_WORDS or all("\u3041" <= char <= "\u309f" for char in word)

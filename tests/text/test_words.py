@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memcli.text.scripts import grams
 from memcli.text.stem import stem
-from memcli.text.words import TOKENIZER, clean, extra_terms, grams, normalise, tokens
+from memcli.text.words import TOKENIZER, clean, extra_terms, normalise, tokens
 
 CLASSIC = """
 caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized
