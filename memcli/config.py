@@ -94,7 +94,9 @@ def load(
     layers: tuple[tuple[str | None, bool], ...] = ((mine, False), (project_file, True))
     for path, is_project in layers:
         for key, value in _read(path).items():
-            setting = _known(key, path)
+            setting = FIELDS.get(key)
+            if setting is None:
+                raise UsageError(f"unknown setting '{key}' in {path}", hint=nearest(key))
             if is_project and setting.metadata["private"]:
                 notes.append(
                     f"{key} in {path} is passed over: a project may not set it (put it into {mine})"
@@ -169,13 +171,6 @@ def _read(path: str | None) -> dict[str, Any]:
     return flat
 
 
-def _known(key: str, path: str | None) -> Any:
-    setting = FIELDS.get(key)
-    if setting is None:
-        raise UsageError(f"unknown setting '{key}' in {path}", hint=nearest(key))
-    return setting
-
-
 def nearest(key: str) -> str:
     """A hint that names the known key most like `key`."""
     import difflib  # only on the way to an error
@@ -184,10 +179,15 @@ def nearest(key: str) -> str:
     return f"did you mean {close[0]}?" if close else "mem config list"
 
 
-def parse(key: str, text: str) -> Any:
-    """A value given as text, checked. Raises UsageError."""
+def known(key: str) -> None:
+    """Raise UsageError, with the nearest known key, for one that is none."""
     if key not in FIELDS:
         raise UsageError(f"unknown setting '{key}'", hint=nearest(key))
+
+
+def parse(key: str, text: str) -> Any:
+    """A value given as text, checked. Raises UsageError."""
+    known(key)
     return _checked(key, _parsed(key, text), key)
 
 

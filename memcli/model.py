@@ -110,7 +110,7 @@ class Hit:
     fused: float = 0.0
     decay: float = 1.0
     bonus: float = 0.0
-    cut: bool = False  # the body was shortened to fit --max-chars
+    is_cut: bool = False  # the body was shortened to fit --max-chars
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +148,134 @@ class Indexed:
     embedded: int = 0
     pending: int = 0
     notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """The answer of ``mem init``."""
+
+    root: str
+    created: tuple[str, ...]  # relative to the root; empty when all was there
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The answer of ``mem get``: a file or a range of its lines."""
+
+    path: str
+    start_line: int
+    end_line: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """One file of the memory as ``mem list`` shows it."""
+
+    path: str
+    kind: str
+    date: str | None
+    size: int  # bytes
+    modified_at: datetime
+    chunks: int
+    is_indexed: bool  # the index has it as it is now
+    note: str = ""
+    retrievals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The answer of ``mem list``."""
+
+    files: tuple[MemoryFile, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The answer of ``mem status``."""
+
+    root: str
+    index: IndexState
+    by_kind: dict[str, int]  # files
+    bytes: int  # of the markdown
+    database_bytes: int
+    backend: str
+    embedder: str  # empty: by keyword only
+    vectors_of: str  # the model whose vectors are kept, empty for none
+    embedded: int  # chunks with vectors
+    is_packed: bool  # memory.vec is there and current
+    sqlite: str
+    journal: str
+    writer: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that ``mem doctor`` found."""
+
+    code: str
+    message: str
+    fix: str  # what to do, or what was done
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The answer of ``mem doctor``."""
+
+    problems: tuple[Problem, ...]
+    checked: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """One setting in force."""
+
+    key: str
+    value: object
+    origin: str  # "default", a file, a variable or "flag"
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValues:
+    """The answer of ``mem config list``."""
+
+    settings: tuple[SettingValue, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModeScore:
+    """How well one way of searching answered a set of questions; all measures from 0 to 1."""
+
+    mode: str
+    recall_1: float
+    recall_5: float
+    recall_10: float
+    mrr_10: float
+    ndcg_10: float
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A question none of whose expected passages was among the first ten."""
+
+    mode: str
+    query: str
+    expected: tuple[str, ...]
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The answer of ``mem eval``."""
+
+    queries: int
+    scores: tuple[ModeScore, ...]
+    missed: tuple[Missed, ...]
+    notes: tuple[str, ...] = ()

@@ -18,6 +18,10 @@ class Embedder(Protocol):
         """Provider and model, as in "ollama:nomic-embed-text"; other names are never compared."""
 
     @property
+    def dimension(self) -> int:
+        """Values in one vector, a multiple of 8; 0 until a remote model has answered once."""
+
+    @property
     def is_remote(self) -> bool:
         """Whether it goes over a network: then no search ever waits for it to embed passages."""
 

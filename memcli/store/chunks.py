@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from memcli.model import Chunk
-from memcli.store.db import Database
+from memcli.store.db import DamagedError, Database, id_list
 from memcli.store.embeddings import passage_key
 from memcli.text.words import extra_terms
 
@@ -40,20 +39,23 @@ _LOADING = {"automerge": 0, "crisismerge": 64}
 _RUNNING = {"automerge": 4, "crisismerge": 16}
 
 
-def stamps(database: Database) -> dict[str, Stamp]:
-    """The stamp of every indexed file by its path."""
-    rows = database.rows(
-        """
-        SELECT path, size, mtime_ns, ctime_ns, inode, is_racy, hash, note FROM files
-        """
-    )
+def stamps(database: Database, paths: Collection[str] | None = None) -> dict[str, Stamp]:
+    """The stamps of these files, or of all, by path; a file that is not indexed is left out."""
+    sql = "SELECT path, size, mtime_ns, ctime_ns, inode, is_racy, hash, note FROM files"
+    if paths is None:
+        rows = database.rows(sql)
+    else:
+        sql += " WHERE path IN (SELECT value FROM json_each(?))"
+        rows = database.rows(sql, [_text_list(paths)])
     return {row[0]: Stamp(*row) for row in rows}
 
 
 def signatures(database: Database) -> dict[str, tuple[int, int, int, int]]:
-    """Size, mtime_ns, ctime_ns and inode of every file that needs no second look at its bytes."""
+    """Size, mtime_ns, ctime_ns and inode of every file; a racy one gets an inode no file has."""
     rows = database.rows(
-        "SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE NOT is_racy"
+        """
+        SELECT path, size, mtime_ns, ctime_ns, CASE WHEN is_racy THEN -1 ELSE inode END FROM files
+        """
     )
     return {row[0]: row[1:] for row in rows}
 
@@ -206,7 +208,7 @@ def within_clause(paths: Collection[str] | None, column: str) -> tuple[str, list
             WHERE files.path IN (SELECT value FROM json_each(?))
         )
     """
-    return clause, [json.dumps(sorted(paths))]
+    return clause, [_text_list(paths)]
 
 
 def keyword(
@@ -266,9 +268,84 @@ def found(database: Database, ids: Collection[int]) -> dict[int, StoredChunk]:
         LEFT JOIN retrievals ON retrievals.hash = chunks.hash
         WHERE chunks.id IN (SELECT value FROM json_each(?))
         """,
-        [json.dumps(list(ids))],
+        [id_list(ids)],
     )
     return {row[0]: StoredChunk(row[0], Chunk(*row[1:9]), row[9]) for row in rows}
+
+
+def existing(database: Database, ids: Collection[int]) -> set[int]:
+    """Those of the ids that are chunks."""
+    sql = "SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+    return {row[0] for row in database.rows(sql, [id_list(ids)])}
+
+
+def ids_within(database: Database, paths: Collection[str]) -> set[int]:
+    """The chunks of these files."""
+    rows = database.rows(
+        """
+        SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file
+        WHERE path IN (SELECT value FROM json_each(?))
+        """,
+        [_text_list(paths)],
+    )
+    return {row[0] for row in rows}
+
+
+def _text_list(texts: Collection[str]) -> str:
+    import json  # spared where a search is not limited to some files
+
+    return json.dumps(list(texts))
+
+
+def faults(database: Database) -> list[str]:
+    """What does not hold within the database: pages, the word index, rows that belong together."""
+    found = []
+    pages = database.value("PRAGMA quick_check(1)")
+    if pages != "ok":
+        found.append(f"memory.db has broken pages ({pages})")
+    try:
+        # The page check alone misses a word index that no longer matches its text.
+        with database.transaction():
+            database.run("INSERT INTO fts (fts, rank) VALUES ('integrity-check', 1)")
+    except DamagedError:
+        found.append("the full-text index does not match the chunks")
+    for sentence, sql in _RULES.items():
+        count = database.value(sql)
+        if count:
+            found.append(f"{sentence} ({count})")
+    return found
+
+
+_RULES = {
+    "chunks of no file": "SELECT count(*) FROM chunks WHERE file NOT IN (SELECT id FROM files)",
+    "chunks without an entry for vectors": (
+        "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
+    ),
+    "vectors of no chunk": (
+        "SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)"
+    ),
+    "vectors said to be made that are not there": (
+        """
+        SELECT count(*) FROM vectors, meta WHERE state > 0 AND meta.name = 'embedding.model'
+            AND NOT EXISTS (
+                SELECT 1 FROM embeddings WHERE model = meta.value AND embeddings.key = vectors.key
+            )
+        """
+    ),
+}
+
+
+def inventory(database: Database) -> dict[str, tuple[int, int]]:
+    """For each file its number of chunks and how often any of them was shown."""
+    rows = database.rows(
+        """
+        SELECT path, count(chunks.id), ifnull(sum(retrievals.count), 0) FROM files
+        LEFT JOIN chunks ON chunks.file = files.id
+        LEFT JOIN retrievals ON retrievals.hash = chunks.hash
+        GROUP BY files.id
+        """
+    )
+    return {row[0]: row[1:] for row in rows}
 
 
 def counts(database: Database) -> tuple[int, int]:

@@ -40,6 +40,11 @@ class Database:
         self.path = path
         self.is_readonly = is_readonly
 
+    @property
+    def library(self) -> str:
+        """The version of SQLite itself."""
+        return sqlite3.sqlite_version
+
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query."""
         with _translated(self.path):
@@ -126,6 +131,11 @@ def connect(path: str, *, wait: float = 5.0, create: bool = False) -> Database:
             hint="upgrade mem, or rebuild the index with: mem index --full",
         )
     return Database(connection, path, is_readonly=not is_writable)
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """Ids as the text that json_each takes apart again: one bound value for any number of them."""
+    return f"[{','.join(map(str, ids))}]"
 
 
 def is_current(database: Database) -> bool:

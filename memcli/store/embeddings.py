@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memcli.store.db import Database
+from memcli.store.db import Database, id_list
 
 PENDING, CACHED, PACKED = 0, 1, 2
 UNUSED_KEPT = 10_000  # cached vectors that no chunk uses any more
 QUERIES_KEPT = 1_000
 
 _MODEL = "embedding.model"
+_DIMENSION = "embedding.dimension"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ def model(database: Database) -> str:
 def use_model(database: Database, name: str) -> None:
     """Make `name` the model that counts: what it has in the cache serves, the rest is pending."""
     with database.transaction():
-        database.run("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [_MODEL, name])
+        database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_MODEL, name])
+        database.run("DELETE FROM meta WHERE name = ?", [_DIMENSION])
         database.run(
             """
             UPDATE vectors SET state = EXISTS (
@@ -45,57 +46,73 @@ def use_model(database: Database, name: str) -> None:
         )
 
 
-def count_pending(database: Database) -> int:
-    """How many chunks wait for their vectors."""
-    return int(database.value("SELECT count(*) FROM vectors WHERE state < 1"))
+def dimension(database: Database) -> int:
+    """Values in a vector of the model that counts; 0 before there are any."""
+    return int(database.value("SELECT value FROM meta WHERE name = ?", [_DIMENSION]) or 0)
 
 
-def pending(database: Database, n: int, *, first: Collection[int] = ()) -> list[Pending]:
-    """Up to `n` waiting chunks: those of `first` in their order, then the newest."""
-    rows = []
-    if first:
-        rows = database.rows(
-            """
-            SELECT chunk, key, heading, body FROM json_each(?) AS wanted
-            JOIN vectors ON vectors.chunk = wanted.value AND state < 1
-            JOIN chunks ON chunks.id = chunk ORDER BY wanted.key LIMIT ?
-            """,
-            [json.dumps(list(first)), n],
-        )
-    if not first:
+def count_state(database: Database, state: int) -> int:
+    """How many chunks are pending, cached or packed."""
+    return int(database.value("SELECT count(*) FROM vectors WHERE state = ?", [state]))
+
+
+def pending(database: Database, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
+    """Up to `n` waiting chunks: of `first` only, in its order, or the newest of all."""
+    if first is None:
         rows = database.rows(
             """
             SELECT chunk, key, heading, body FROM vectors JOIN chunks ON chunks.id = chunk
-            WHERE state < 1 ORDER BY chunk DESC LIMIT ?
+            WHERE state = 0 ORDER BY chunk DESC LIMIT ?
             """,
             [n],
+        )
+    else:
+        rows = database.rows(
+            """
+            SELECT chunk, vectors.key, heading, body FROM json_each(?) AS wanted
+            JOIN vectors ON vectors.chunk = wanted.value AND state = 0
+            JOIN chunks ON chunks.id = chunk ORDER BY wanted.key LIMIT ?
+            """,
+            [id_list(first), n],
         )
     return [Pending(*row) for row in rows]
 
 
-def put(database: Database, name: str, made: Sequence[tuple[bytes, bytes]], now: int) -> None:
-    """Store vectors by key; every chunk that waited for one of them has it now."""
+def put(
+    database: Database, name: str, made: Sequence[tuple[bytes, bytes]], size: int, now: int
+) -> None:
+    """Store rows of `size` dimensions by key; every chunk that waited for one of them has it now.
+
+    A model that changed its dimension under its old name is another model: what it made is dropped.
+    """
     with database.transaction():
+        if dimension(database) != size:
+            database.run("DELETE FROM embeddings WHERE model = ?", [name])
+            database.run("DELETE FROM queries WHERE model = ?", [name])
+            database.run("UPDATE vectors SET state = 0")
+            database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DIMENSION, str(size)])
         database.run_many(
             """
             INSERT OR REPLACE INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)
             """,
-            [(name, key, vectors, now) for key, vectors in made],
+            [(name, key, rows, now) for key, rows in made],
         )
         database.run_many(
-            "UPDATE vectors SET state = 1 WHERE state < 1 AND key = ?", [(key,) for key, _ in made]
+            "UPDATE vectors SET state = 1 WHERE state = 0 AND key = ?", [(key,) for key, _ in made]
         )
 
 
-def unpacked(database: Database, name: str) -> list[tuple[int, bytes]]:
-    """Chunks whose vectors are not in memory.vec yet, with the vectors."""
+def of_state(
+    database: Database, name: str, state: int | None, n: int = -1
+) -> list[tuple[int, bytes]]:
+    """Chunks whose vectors are in this state (None: made at all), and these, newest first."""
     return database.rows(
-        """
+        f"""
         SELECT chunk, embeddings.vectors FROM vectors
         JOIN embeddings ON embeddings.model = ? AND embeddings.key = vectors.key
-        WHERE state = 1 ORDER BY chunk
+        WHERE {"state > 0" if state is None else f"state = {state:d}"} ORDER BY chunk DESC LIMIT ?
         """,
-        [name],
+        [name, n],
     )
 
 
@@ -108,7 +125,7 @@ def of_chunks(database: Database, name: str, ids: Collection[int]) -> dict[int, 
             JOIN vectors ON vectors.chunk = wanted.value AND state > 0
             JOIN embeddings ON embeddings.model = ? AND embeddings.key = vectors.key
             """,
-            [json.dumps(list(ids)), name],
+            [id_list(ids), name],
         )
     )
 
@@ -160,3 +177,16 @@ def passage(heading: str, body: str) -> str:
 def passage_key(heading: str, body: str) -> bytes:
     """What the vectors of a chunk are cached by, together with the model."""
     return hashlib.sha256(passage(heading, body).encode("utf-8", "surrogatepass")).digest()
+
+
+def everything(database: Database) -> list[tuple[str, bytes, bytes, int]]:
+    """The whole cache, to be carried into a database made anew."""
+    return database.rows("SELECT model, key, vectors, used_at FROM embeddings")
+
+
+def restore(database: Database, rows: Sequence[tuple[str, bytes, bytes, int]]) -> None:
+    """Put back what `everything` gave."""
+    with database.transaction():
+        database.run_many(
+            "INSERT INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)", rows
+        )

@@ -21,7 +21,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 @migrations()
 def first(db: Database) -> None:
-    db["files"].create(
+    db.table("files").create(
         {
             "id": int,
             "path": str,  # relative to the memory folder
@@ -36,7 +36,7 @@ def first(db: Database) -> None:
         pk="id",
         not_null={"path", "size", "mtime_ns", "ctime_ns", "inode", "is_racy", "hash", "note"},
     )
-    db["files"].create_index(["path"], unique=True)
+    db.table("files").create_index(["path"], unique=True)
     # AUTOINCREMENT (which sqlite-utils has no word for): ids in memory.vec must never be reused.
     db.execute(
         """
@@ -54,7 +54,7 @@ def first(db: Database) -> None:
         )
         """
     )
-    db["chunks"].create_index(["file"])
+    db.table("chunks").create_index(["file"])
     db.execute(
         f"""
         CREATE VIRTUAL TABLE fts USING fts5(
@@ -63,7 +63,7 @@ def first(db: Database) -> None:
         )
         """
     )
-    db["vectors"].create(  # which vectors a chunk needs, and whether they are there
+    db.table("vectors").create(  # which vectors a chunk needs, and whether they are there
         {
             "chunk": int,
             "key": bytes,  # sha256 of the embedded text
@@ -74,7 +74,7 @@ def first(db: Database) -> None:
         not_null={"key", "state"},
     )
     db.execute("CREATE INDEX vectors_unpacked ON vectors(state) WHERE state < 2")
-    db["embeddings"].create(  # the cache: a passage that only moved is never embedded again
+    db.table("embeddings").create(  # the cache: a passage that only moved is never embedded again
         {
             "id": int,
             "model": str,
@@ -85,16 +85,16 @@ def first(db: Database) -> None:
         pk="id",
         not_null={"model", "key", "vectors", "used_at"},
     )
-    db["embeddings"].create_index(["model", "key"], unique=True)
-    db["queries"].create(  # vectors of questions asked
+    db.table("embeddings").create_index(["model", "key"], unique=True)
+    db.table("queries").create(  # vectors of questions asked
         {"id": int, "model": str, "text": str, "vector": bytes, "used_at": int},
         pk="id",
         not_null={"model", "text", "vector", "used_at"},
     )
-    db["queries"].create_index(["model", "text"], unique=True)
-    db["retrievals"].create(  # how often a chunk was shown
+    db.table("queries").create_index(["model", "text"], unique=True)
+    db.table("retrievals").create(  # how often a chunk was shown
         {"hash": bytes, "count": int, "last_at": int},
         pk="hash",
         not_null={"count", "last_at"},
     )
-    db["meta"].create({"name": str, "value": str}, pk="name", not_null={"value"})
+    db.table("meta").create({"name": str, "value": str}, pk="name", not_null={"value"})

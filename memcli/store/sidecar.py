@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memcli.store import vectors
@@ -35,8 +35,14 @@ class Sidecar:
     count: int
     data: mmap.mmap
 
-    def nearest(self, query: Sequence[float], shortlist: int = SHORTLIST) -> dict[int, float]:
-        """The chunks nearest to `query` by cosine, at least the best of `shortlist` rows."""
+    def nearest(
+        self,
+        query: Sequence[float],
+        allowed: Collection[int] | None = None,
+        *,
+        shortlist: int = SHORTLIST,
+    ) -> dict[int, float]:
+        """The chunks nearest to `query` by cosine: those of the best `shortlist` rows by sign."""
         width = self.dimension // 8
         ids_end = HEADER + 8 * self.count
         signs_end = ids_end + width * self.count
@@ -44,11 +50,14 @@ class Sidecar:
         ids = view[HEADER:ids_end].cast("q")
         size = vectors.SCALE.size + self.dimension
         rows: Sequence[int] = range(self.count)
-        if self.count > shortlist:
-            packed = (row for (row,) in struct.iter_unpack(f"{width}s", view[ids_end:signs_end]))
+        packed = (signs for (signs,) in struct.iter_unpack(f"{width}s", view[ids_end:signs_end]))
+        if allowed is not None:
+            rows = [row for row, chunk in enumerate(ids) if chunk in allowed]
+            packed = (bytes(view[at : at + width]) for at in (ids_end + width * r for r in rows))
+        if len(rows) > shortlist:
             far = vectors.distances(query, packed)
             limit = _nth_smallest(far, shortlist, 8 * width)
-            rows = [row for row, distance in enumerate(far) if distance <= limit]
+            rows = [row for row, distance in zip(rows, far, strict=True) if distance <= limit]
         best: dict[int, float] = {}
         for row in rows:
             at = signs_end + size * row

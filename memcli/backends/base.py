@@ -1,0 +1,113 @@
+"""What the verbs ask of a search index, whatever it is kept in.
+
+``within`` limits an answer to some paths; None means all. Chunks go by whole-number ids that an
+index gives out and never gives to another chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memcli.model import Chunk
+from memcli.store.chunks import Stamp, StoredChunk
+from memcli.store.embeddings import Pending
+from memcli.text.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an index is kept in, as status and doctor tell it."""
+
+    backend: str
+    sqlite: str  # version of the library, empty where none is used
+    journal: str  # "wal", or what SQLite falls back to
+    is_packed: bool  # memory.vec is there and current
+
+
+class Backend(Protocol):
+    """A search index. What it cannot do raises StoreError."""
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether what is put is still there in the next process."""
+
+    def signatures(self) -> Mapping[str, tuple[int, int, int, int]]:
+        """Size, mtime_ns, ctime_ns and inode of every file, as when it was read.
+
+        Where these cannot be trusted to show an edit, the inode is -1.
+        """
+
+    def stamps(self, paths: Collection[str] | None = None) -> Mapping[str, Stamp]:
+        """The full stamps of these files, or of all, but for those that are not indexed."""
+
+    def put(self, files: Sequence[tuple[Stamp, Sequence[Chunk]]]) -> None:
+        """Make the index say what these files say, all of them or none."""
+
+    def restamp(self, stamps: Sequence[Stamp]) -> None:
+        """Note new stamps of files whose bytes did not change."""
+
+    def drop(self, paths: Collection[str]) -> None:
+        """Forget files."""
+
+    def keyword(
+        self, query: Query, n: int, *, within: Collection[str] | None = None
+    ) -> list[tuple[int, float]]:
+        """The best `n` chunks by BM25, best first; nothing for a query without a word."""
+
+    def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
+        """Chunks whose text holds `needle`, case aside, ordered by place."""
+
+    def nearest(
+        self, vector: bytes, n: int, *, within: Collection[str] | None = None
+    ) -> list[tuple[int, float]]:
+        """The `n` chunks nearest in meaning to a float32 vector, best first, with their cosine."""
+
+    def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
+        """The cosine of these chunks; one without a vector is left out."""
+
+    def found(self, ids: Collection[int]) -> dict[int, StoredChunk]:
+        """The chunks with these ids; one that is gone is left out."""
+
+    def use_model(self, name: str) -> None:
+        """Keep vectors of the embedder `name` from now on."""
+
+    def model(self) -> str:
+        """Whose vectors are kept; empty before any."""
+
+    def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
+        """Up to `n` chunks that wait for vectors: of `first` only, in its order, or the newest."""
+
+    def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
+        """Store float32 vectors (joined where a key has several) by key. `now` is in unix seconds.
+
+        Raises ValueError for bytes that are no vectors of that dimension.
+        """
+
+    def query_vector(self, text: str) -> bytes | None:
+        """The cached vector of a question."""
+
+    def keep_query(self, text: str, vector: bytes, now: int) -> None:
+        """Cache the vector of a question."""
+
+    def record(self, chunk_ids: Collection[str], now: int) -> None:
+        """Count a retrieval of each chunk that was shown."""
+
+    def tidy(self) -> None:
+        """After a change: whatever makes the next process faster."""
+
+    def counts(self) -> tuple[int, int, int]:
+        """How many files, chunks, and chunks that wait for a vector there are."""
+
+    def inventory(self) -> dict[str, tuple[int, int]]:
+        """For each file its number of chunks and how often any of them was shown."""
+
+    def faults(self) -> list[str]:
+        """What is wrong inside the index, each in a sentence; the files are not looked at."""
+
+    def about(self) -> About:
+        """What the index is kept in."""
+
+    def close(self) -> None:
+        """Let go of everything."""

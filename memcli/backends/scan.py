@@ -1,0 +1,184 @@
+"""An index in memory, made again by every process: for checkouts that may not be written.
+
+It is also the yardstick of the contract tests: it asks no SQLite, so what it finds by keyword any
+other backend must find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memcli import rank
+from memcli.backends.base import About
+from memcli.model import Chunk
+from memcli.store.chunks import Stamp, StoredChunk
+from memcli.store.embeddings import Pending, passage_key
+from memcli.store.vectors import best_cosine, quantise, unpack
+from memcli.text.query import Query, count, matches, stored_tokens
+from memcli.text.words import normalise
+
+if TYPE_CHECKING:
+    from memcli.workspace import Workspace
+
+
+def open_backend(workspace: Workspace, *, anew: bool = False) -> ScanBackend:
+    """An empty index; `anew` changes nothing."""
+    return ScanBackend()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    chunk: Chunk
+    key: bytes
+    columns: tuple[list[str], list[str], list[str]]  # tokens of heading, body and extra
+
+
+class ScanBackend:
+    """A search index that lasts as long as the process."""
+
+    is_lasting = False
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, Stamp] = {}
+        self._ids: dict[str, list[int]] = {}
+        self._rows: dict[int, _Row] = {}
+        self._vectors: dict[bytes, bytes] = {}
+        self._queries: dict[str, bytes] = {}
+        self._retrievals: dict[str, int] = {}
+        self._model = ""
+        self._next = 1
+
+    def signatures(self) -> Mapping[str, tuple[int, int, int, int]]:
+        return {
+            s.path: (s.size, s.mtime_ns, s.ctime_ns, -1 if s.is_racy else s.inode)
+            for s in self._stamps.values()
+        }
+
+    def stamps(self, paths: Collection[str] | None = None) -> Mapping[str, Stamp]:
+        wanted = self._stamps if paths is None else paths
+        return {path: self._stamps[path] for path in wanted if path in self._stamps}
+
+    def put(self, files: Sequence[tuple[Stamp, Sequence[Chunk]]]) -> None:
+        for stamp, found in files:
+            self.drop([stamp.path])
+            self._stamps[stamp.path] = stamp
+            ids = self._ids[stamp.path] = []
+            for one in found:
+                columns = stored_tokens(one.heading, one.body)
+                self._rows[self._next] = _Row(one, passage_key(one.heading, one.body), columns)
+                ids.append(self._next)
+                self._next += 1
+
+    def restamp(self, stamps: Sequence[Stamp]) -> None:
+        self._stamps.update({stamp.path: stamp for stamp in stamps})
+
+    def drop(self, paths: Collection[str]) -> None:
+        for path in paths:
+            self._stamps.pop(path, None)
+            for chunk in self._ids.pop(path, []):
+                del self._rows[chunk]
+
+    def keyword(
+        self, query: Query, n: int, *, within: Collection[str] | None = None
+    ) -> list[tuple[int, float]]:
+        if not query.parts:
+            return []
+        counts = []
+        for row in self._rows.values():
+            columns = list(zip(rank.COLUMN_WEIGHTS, row.columns, strict=True))
+            counts.append(
+                [sum(w * count(part, column) for w, column in columns) for part in query.parts]
+            )
+        lengths = [sum(map(len, row.columns)) for row in self._rows.values()]
+        scored = zip(self._rows.items(), rank.bm25(counts, lengths), strict=True)
+        found = [
+            (chunk, score)
+            for (chunk, row), score in scored
+            if (within is None or row.chunk.path in within) and matches(query, row.columns)
+        ]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:n]
+
+    def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
+        wanted = normalise(needle)
+        found = [
+            (row.chunk.path, row.chunk.start_line, row.chunk.ord, chunk)
+            for chunk, row in self._rows.items()
+            if (within is None or row.chunk.path in within)
+            and wanted in normalise(f"{row.chunk.heading}\n{row.chunk.body}")
+        ]
+        return [place[-1] for place in sorted(found)[:n]]
+
+    def nearest(
+        self, vector: bytes, n: int, *, within: Collection[str] | None = None
+    ) -> list[tuple[int, float]]:
+        ids = [i for i, row in self._rows.items() if within is None or row.chunk.path in within]
+        best = self.cosines(vector, ids)
+        return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:n]
+
+    def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
+        query = unpack(vector)
+        found = {i: self._vectors[key] for i in ids if (key := self._key(i)) in self._vectors}
+        return {i: best_cosine(query, rows) for i, rows in found.items()}
+
+    def _key(self, chunk: int) -> bytes:
+        row = self._rows.get(chunk)
+        return row.key if row else b""
+
+    def found(self, ids: Collection[int]) -> dict[int, StoredChunk]:
+        return {
+            i: StoredChunk(i, self._rows[i].chunk, self._retrievals.get(self._rows[i].chunk.id, 0))
+            for i in ids
+            if i in self._rows
+        }
+
+    def use_model(self, name: str) -> None:
+        if name != self._model:
+            self._vectors.clear()
+            self._queries.clear()
+        self._model = name
+
+    def model(self) -> str:
+        return self._model
+
+    def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
+        ids = sorted(self._rows, reverse=True) if first is None else first
+        waiting = [i for i in ids if i in self._rows and self._rows[i].key not in self._vectors]
+        rows = [(i, self._rows[i]) for i in waiting[:n]]
+        return [Pending(i, row.key, row.chunk.heading, row.chunk.body) for i, row in rows]
+
+    def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
+        self._vectors.update({key: quantise(joined, dimension) for key, joined in made})
+
+    def query_vector(self, text: str) -> bytes | None:
+        return self._queries.get(text)
+
+    def keep_query(self, text: str, vector: bytes, now: int) -> None:
+        self._queries[text] = vector
+
+    def record(self, chunk_ids: Collection[str], now: int) -> None:
+        for chunk in chunk_ids:
+            self._retrievals[chunk] = self._retrievals.get(chunk, 0) + 1
+
+    def tidy(self) -> None:
+        """Nothing is kept, so nothing needs tidying."""
+
+    def counts(self) -> tuple[int, int, int]:
+        keys = [row.key for row in self._rows.values()]
+        return len(self._stamps), len(keys), sum(key not in self._vectors for key in keys)
+
+    def inventory(self) -> dict[str, tuple[int, int]]:
+        return {
+            path: (len(ids), sum(self._retrievals.get(self._rows[i].chunk.id, 0) for i in ids))
+            for path, ids in self._ids.items()
+        }
+
+    def faults(self) -> list[str]:
+        return []
+
+    def about(self) -> About:
+        return About("scan", "", "none", is_packed=False)
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,130 @@
+"""The program: finds the command, runs it, and prints every error there is.
+
+Nothing is imported here that a plain call does not need; Typer is one table away.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+
+from memcli.cli import light, options
+from memcli.errors import MemError
+
+COMMANDS = {
+    "init": "memcli.cli.init",
+    "index": "memcli.cli.index",
+    "search": "memcli.cli.search",
+    "get": "memcli.cli.get",
+    "list": "memcli.cli.list",
+    "status": "memcli.cli.status",
+    "doctor": "memcli.cli.doctor",
+    "config": "memcli.cli.config",
+    "eval": "memcli.cli.eval",
+}
+# Called all day by hooks and agents; the rest can afford Typer.
+LIGHT = ("search", "get", "append-daily", "recall")
+
+INTERNAL, INTERRUPTED = 70, 130
+
+
+def run() -> None:
+    """The entry point of the scripts `mem` and `memcli`."""
+    code = main(sys.argv[1:])
+    # Flushed here, where a closed pipe can still be met quietly, and left without the
+    # interpreter's own flush, which could not.
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"mem: cannot write the answer: {error.strerror}", file=sys.stderr)
+        code = code or 3
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one command line and answer its exit code. Prints all errors; raises none."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # not where a test or a caller put its own
+            stream.reconfigure(errors="backslashreplace")
+    is_verbose = "-v" in words or "--verbose" in words
+    try:
+        return _dispatch(_common_options_behind(list(words)))
+    except MemError as error:
+        return _failed(error, is_verbose=is_verbose)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("mem: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        return _unexpected(error, is_verbose=is_verbose)
+
+
+def _dispatch(words: list[str]) -> int:
+    if words and words[0] in LIGHT and words[0] in COMMANDS:
+        module: ModuleType = import_module(COMMANDS[words[0]])
+        values = light.parse(module.run, words[1:])
+        if values is not None:
+            return options.call(module.run, values)
+    from memcli.cli import parser  # all of Typer
+
+    return parser.run(COMMANDS, words)
+
+
+def _common_options_behind(words: list[str]) -> list[str]:
+    """`mem --root DIR search x` as `mem search --root DIR x`: git's habit, and harmless."""
+    switches: set[str] = set()
+    valued: set[str] = set()
+    for one in options.parameters(options.common):
+        if isinstance(one.declared, options.Option):
+            (switches if one.type is bool else valued).update(one.declared.names)
+    at = 0
+    while at < len(words):
+        flag, equals, _ = words[at].partition("=")
+        if flag in switches and not equals:
+            at += 1
+        elif flag in valued:
+            at += 1 if equals else 2
+        else:
+            break
+    if not at or at >= len(words) or words[at] not in COMMANDS:
+        return words
+    behind = at + 1
+    is_group = behind < len(words) and _is_subcommand(words[at], words[behind])
+    behind += is_group
+    return [*words[at:behind], *words[:at], *words[behind:]]
+
+
+def _is_subcommand(command: str, word: str) -> bool:
+    return word in getattr(import_module(COMMANDS[command]), "SUBCOMMANDS", ())
+
+
+def _failed(error: MemError, *, is_verbose: bool) -> int:
+    from memcli.text.printable import printable  # only on the way to an error
+
+    print(f"mem: {printable(str(error))}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {printable(error.hint)}", file=sys.stderr)
+    if is_verbose:
+        _print_traceback(error)
+    return error.exit_code
+
+
+def _unexpected(error: Exception, *, is_verbose: bool) -> int:
+    print(f"mem: unexpected {type(error).__name__}: {ascii(str(error))[1:-1]}", file=sys.stderr)
+    if is_verbose:
+        _print_traceback(error)
+    else:
+        print("hint: this is a bug; the same command with -v shows where", file=sys.stderr)
+    return INTERNAL
+
+
+def _print_traceback(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error)

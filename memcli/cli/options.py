@@ -1,0 +1,148 @@
+"""How a command declares what it takes: once, for both parsers.
+
+A command is a function whose first parameter is the Context and whose others are annotated
+``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``. ``cli.parser`` makes Typer
+commands of them; ``cli.light`` parses the plain calls that hooks and agents make all day, without
+the import of Typer, which costs more than the search.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from memcli.workspace import Workspace, open_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A flag; `names` as typed, "--dry-run" or "-k". A default of False makes it a switch."""
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str | None = None
+    one_of: tuple[str, ...] = ()
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A word by its place; a list takes all that are left."""
+
+    metavar: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One thing that a command takes, as read from its signature."""
+
+    name: str
+    type: type  # str, int, float or bool
+    is_list: bool
+    declared: Option | Argument
+    default: Any
+    is_required: bool
+
+
+@dataclass(slots=True)
+class Context:
+    """What every command is told besides its own options."""
+
+    format: str | None = None
+    is_quiet: bool = False
+    is_verbose: bool = False
+    root: str | None = None
+
+    def open(self, flags: Mapping[str, Any] | None = None) -> Workspace:
+        """The workspace that this call is about. Raises WorkspaceError or UsageError."""
+        return open_workspace(os.getcwd(), os.environ, root=self.root, flags=flags)
+
+    def at(self, root: str) -> Workspace:
+        """The workspace in this very folder."""
+        return open_workspace(root, os.environ, root=root)
+
+    @contextmanager
+    def progress(self) -> "Iterator[Callable[[str, int, int], None] | None]":
+        """A bar on a terminal's stderr, which shows only what takes over a second; else None."""
+        if self.is_quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from memcli.formats.progress import bar  # rich is only for people who watch
+
+        with bar() as show:
+            yield show
+
+
+FORMATS = ("pretty", "text", "json", "jsonl", "markdown")
+
+Command = Callable[..., int]
+
+
+def common(
+    context: None,
+    root: Annotated[str | None, Option(("--root",), "The folder that holds .decsr.", "DIR")] = None,
+    format: Annotated[
+        str | None,
+        Option(("--format",), "How to print; pretty on a terminal, else text.", one_of=FORMATS),
+    ] = None,
+    json: Annotated[bool, Option(("--json",), "The same as --format json.")] = False,
+    quiet: Annotated[
+        bool, Option(("-q", "--quiet"), "Say nothing that is not the answer.")
+    ] = False,
+    verbose: Annotated[bool, Option(("-v", "--verbose"), "Say more, and why it failed.")] = False,
+) -> None:
+    """The options that every command has; never called, only read."""
+
+
+def parameters(command: Callable[..., Any]) -> list[Parameter]:
+    """What a command takes, in order, its own and then the common ones."""
+    own = _declared(command)
+    return own if command is common else own + _declared(common)
+
+
+def _declared(command: Callable[..., Any]) -> list[Parameter]:
+    code = command.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    defaults = dict(
+        zip(
+            reversed(code.co_varnames[: code.co_argcount]),
+            reversed(command.__defaults__ or ()),
+            strict=False,
+        )
+    )
+    defaults.update(command.__kwdefaults__ or {})
+    found = []
+    for name in names:
+        annotation = command.__annotations__[name]
+        base = annotation.__origin__
+        is_list = getattr(base, "__origin__", None) is list
+        if is_list:
+            base = base.__args__[0]
+        elif not isinstance(base, type):
+            base = next(one for one in base.__args__ if one is not type(None))  # X | None
+        found.append(
+            Parameter(
+                name=name,
+                type=base,
+                is_list=is_list,
+                declared=annotation.__metadata__[0],
+                default=defaults.get(name),
+                is_required=name not in defaults,
+            )
+        )
+    return found
+
+
+def call(command: Command, values: dict[str, Any]) -> int:
+    """Run a command with all of its parsed values, the common ones as its Context."""
+    context = Context(
+        format="json" if values.pop("json") else values.pop("format"),
+        is_quiet=values.pop("quiet"),
+        is_verbose=values.pop("verbose"),
+        root=values.pop("root"),
+    )
+    values.pop("format", None)
+    return command(context, **values)

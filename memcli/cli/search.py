@@ -1,0 +1,75 @@
+"""mem search."""
+
+from datetime import datetime
+from typing import Annotated
+
+from memcli.cli.options import Argument, Context, Option
+from memcli.cli.show import say, show
+from memcli.model import SearchOptions
+from memcli.ops.search import record, search
+
+KINDS = ("pinned", "dreams", "daily", "task", "archive", "note")
+
+
+def run(
+    context: Context,
+    query: Annotated[list[str], Argument("QUERY...", "What to look for; any words, any language.")],
+    k: Annotated[int | None, Option(("-k",), "How many passages.  [default: 8]", "N")] = None,
+    mode: Annotated[
+        str | None,
+        Option(("--mode",), "By word and meaning, or one.", one_of=("hybrid", "keyword", "vector")),
+    ] = None,
+    alpha: Annotated[
+        float | None, Option(("--alpha",), "Weight of words: 1 words alone, 0 meaning alone.", "A")
+    ] = None,
+    fusion: Annotated[
+        str | None, Option(("--fusion",), "How the two are joined.", one_of=("blend", "rrf"))
+    ] = None,
+    within: Annotated[
+        str | None, Option(("--in",), "Only files like this, as in 'tasks/*'.", "GLOB")
+    ] = None,
+    kind: Annotated[str | None, Option(("--kind",), "Only such files.", one_of=KINDS)] = None,
+    since: Annotated[
+        str | None, Option(("--since",), "Only dated files from this day on; 14d is ago.", "DAY")
+    ] = None,
+    until: Annotated[
+        str | None, Option(("--until",), "Only dated files up to then.", "DAY")
+    ] = None,
+    max_chars: Annotated[
+        int | None, Option(("--max-chars",), "At most so much text in all.", "N")
+    ] = None,
+    min_score: Annotated[
+        float | None, Option(("--min-score",), "Leave out what scores lower.", "S")
+    ] = None,
+    explain: Annotated[bool, Option(("--explain",), "Show how each score came about.")] = False,
+    no_refresh: Annotated[
+        bool, Option(("--no-refresh",), "Trust the index; do not look at the files.")
+    ] = False,
+) -> int:
+    """Find passages by word and by meaning."""
+    workspace = context.open({"search.k": k, "search.mode": mode, "search.fusion": fusion})
+    settings = workspace.settings
+    now = datetime.now()
+    result = search(
+        workspace,
+        " ".join(query),
+        SearchOptions(
+            k=settings.search_k,
+            mode=settings.search_mode,
+            alpha=settings.search_alpha if alpha is None else alpha,
+            fusion=settings.search_fusion,
+            within=within,
+            kind=kind,
+            since=since,
+            until=until,
+            max_chars=max_chars,
+            min_score=min_score,
+            refresh=not no_refresh,
+        ),
+        now=now,
+    )
+    show(context, result, is_explaining=explain)
+    say(context, result.notes)
+    record(workspace, result, now=now.timestamp())
+    workspace.close()
+    return 0 if result.hits else 1

@@ -1,0 +1,33 @@
+"""Print a result in the format asked for; the answer to stdout, all else to stderr."""
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from memcli import formats, tables
+from memcli.cli.options import Context
+from memcli.text.printable import printable
+
+
+def show(context: Context, result: Any, **how: Any) -> None:
+    """Print `result`: in colour on a terminal, in plain lines into a pipe, or as it was asked.
+
+    `how` is passed on to the format (what to explain, and the like).
+    """
+    name = context.format or ("pretty" if is_terminal() else "text")
+    for part in tables.load("format", formats.TABLE, name).render(result, **how):
+        sys.stdout.write(part)
+
+
+def is_terminal() -> bool:
+    """Whether a person is reading stdout."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def say(context: Context, notes: Iterable[str]) -> None:
+    """Print notes to stderr, each once, unless quiet."""
+    if context.is_quiet:
+        return
+    for note in dict.fromkeys(notes):
+        print(f"note: {printable(note)}", file=sys.stderr)

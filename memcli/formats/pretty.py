@@ -1,0 +1,97 @@
+"""For a person at a terminal, where a colour or a column helps; everything else as text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from memcli.formats import text
+from memcli.model import Evaluated, Hits, Listing, Status
+from memcli.text.printable import one_line, printable
+from memcli.text.snippet import lit, shorten
+
+
+def render(result: Any, **how: Any) -> Iterator[str]:
+    """What a terminal shows, as strings with their escapes."""
+    draw = _TABLE.get(type(result))
+    if draw is None:
+        yield from text.render(result, **how)
+        return
+    console = Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
+    with console.capture() as capture:
+        for part in draw(result, console.width, **how):
+            console.print(part)
+    yield capture.get()
+
+
+def hits(result: Hits, width: int, *, is_explaining: bool = False) -> Iterator[RenderableType]:
+    for hit in result.hits:
+        title = Text(printable(hit.path), style="bold cyan")
+        title.append(f":{hit.start_line}-{hit.end_line}", style="cyan")
+        if hit.date and hit.date not in hit.path:
+            title.append(f"  {hit.date}", style="dim")
+        heading = one_line(hit.heading).rsplit(" > ", 1)[-1] if hit.heading else ""
+        if heading:
+            title.append(f"  {shorten(heading, max(width - len(title) - 12, 20))}", style="green")
+        title.append(f"  {hit.score:.2f}", style="dim")
+        yield title
+        for number, line in text.snippet(hit, result):
+            shown = printable(shorten(line, max(width - 8, 20), result.terms))
+            body = Text(shown)
+            for start, end in lit(shown, result.terms):
+                body.stylize("bold yellow", start, end)
+            yield Text.assemble((f"{number:>6}  ", "dim"), body)
+        if is_explaining:
+            yield Padding(Text(text.explanation(hit), style="dim"), (0, 0, 0, 8))
+    if not result.hits:
+        yield Text(f"nothing found for: {one_line(result.query)[:width]}", style="yellow")
+
+
+def listing(result: Listing, width: int) -> Iterator[RenderableType]:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("file", "date", "bytes", "chunks", ""):
+        table.add_column(name, justify="right" if name in ("bytes", "chunks") else "left")
+    for file in result.files:
+        state = [] if file.is_indexed else ["not indexed"]
+        table.add_row(
+            Text(printable(file.path), style="cyan"),
+            file.date or f"{file.modified_at:%Y-%m-%d}",
+            f"{file.size:,}",
+            str(file.chunks),
+            Text(printable("; ".join([*state, *filter(None, [file.note])])), style="yellow"),
+        )
+    yield table
+
+
+def status(result: Status, width: int) -> Iterator[RenderableType]:
+    colour = {"fresh": "green", "partial": "yellow", "stale": "red"}[result.index.state]
+    for line in text.status(result):
+        label, body = line[:11], line[11:]
+        yield Text.assemble((label, "dim"), (body, colour if label.startswith("index") else ""))
+
+
+def evaluated(result: Evaluated, width: int) -> Iterator[RenderableType]:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("mode", "recall@1", "recall@5", "recall@10", "MRR@10", "nDCG@10"):
+        table.add_column(name, justify="left" if name == "mode" else "right")
+    for one in result.scores:
+        values = (one.recall_1, one.recall_5, one.recall_10, one.mrr_10, one.ndcg_10)
+        table.add_row(Text(one.mode, style="cyan"), *[f"{value:.3f}" for value in values])
+    yield table
+    lines = list(text.evaluated(result))
+    for line in lines[2 + len(result.scores) :]:
+        yield Text(line, style="dim")
+
+
+_TABLE: dict[type, Callable[..., Iterator[RenderableType]]] = {
+    Evaluated: evaluated,
+    Hits: hits,
+    Listing: listing,
+    Status: status,
+}

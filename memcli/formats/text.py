@@ -1,0 +1,148 @@
+"""Plain lines for pipes, logs and editors: one small function a result type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from memcli.model import (
+    Diagnosis,
+    Evaluated,
+    Hit,
+    Hits,
+    Indexed,
+    Initialised,
+    Listing,
+    Passage,
+    SettingValues,
+    Status,
+)
+from memcli.text.printable import one_line, printable
+from memcli.text.snippet import best_lines, shorten
+
+LINES = 2  # of a hit
+WIDTH = 200  # characters of a line: a pipe has no edge, a log of one-line files has
+
+
+def render(result: Any, **how: Any) -> Iterator[str]:
+    """The lines of any result. Raises KeyError for a type that nobody taught this format."""
+    for line in _TABLE[type(result)](result, **how):
+        yield line + "\n"
+
+
+def hits(result: Hits, *, is_explaining: bool = False) -> Iterator[str]:
+    for hit in result.hits:
+        lines = [shorten(line, WIDTH, result.terms) for _, line in snippet(hit, result)]
+        place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+        yield printable(f"{place}: {' … '.join(lines)}")
+        if is_explaining:
+            yield f"    {explanation(hit)}"
+    if not result.hits:
+        yield f"nothing found for: {one_line(result.query)[:WIDTH]}"
+
+
+def snippet(hit: Hit, result: Hits) -> list[tuple[int, str]]:
+    """The best lines of a hit with their line numbers in the file."""
+    found = best_lines(hit.body, result.terms, LINES)
+    return [(hit.start_line + place, line) for place, line in found]
+
+
+def explanation(hit: Hit) -> str:
+    """How a hit came to its score, in one line."""
+    parts = [f"score {hit.score:.4f} = {hit.fused:.4f} x decay {hit.decay:.3f} + {hit.bonus:.4f}"]
+    for name, value, place in (
+        ("bm25", hit.bm25, hit.bm25_rank),
+        ("cosine", hit.cosine, hit.cosine_rank),
+    ):
+        parts.append(f"{name} -" if value is None else f"{name} {value:.3f} (#{place})")
+    return "; ".join(parts)
+
+
+def indexed(result: Indexed) -> Iterator[str]:
+    yield (
+        f"indexed: {len(result.added)} added, {len(result.changed)} changed,"
+        f" {len(result.removed)} removed, {result.unchanged} unchanged; {result.chunks} chunks"
+    )
+    if result.embedded or result.pending:
+        yield f"vectors: {result.embedded} made, {result.pending} pending"
+
+
+def initialised(result: Initialised) -> Iterator[str]:
+    if not result.created:
+        yield f"already there: {printable(result.root)}/.decsr"
+    for path in result.created:
+        yield f"made {path}"
+
+
+def passage(result: Passage) -> Iterator[str]:
+    yield printable(result.body.rstrip("\n"))
+
+
+def listing(result: Listing) -> Iterator[str]:
+    for file in result.files:
+        state = "" if file.is_indexed else "  not indexed"
+        note = f"  ({file.note})" if file.note else ""
+        yield (
+            f"{file.modified_at:%Y-%m-%d}  {file.size:>9,}  {file.chunks:>4} chunks"
+            f"  {printable(file.path)}{state}{printable(note)}"
+        )
+
+
+def status(result: Status) -> Iterator[str]:
+    index = result.index
+    kinds = ", ".join(f"{count} {kind}" for kind, count in result.by_kind.items())
+    yield f"workspace  {printable(result.root)}"
+    yield f"memory     {index.files} files ({kinds or 'nothing yet'}), {result.bytes:,} bytes"
+    behind = f", {index.behind} files behind" if index.behind else ""
+    yield f"index      {index.state}{behind}: {index.chunks} chunks in {result.backend}"
+    if result.embedder:
+        packed = "packed" if result.is_packed else "not packed"
+        yield f"meaning    {result.embedder}: {result.embedded} of {index.chunks} chunks, {packed}"
+        if result.vectors_of and result.vectors_of != result.embedder:
+            yield f"           re-embed needed: the vectors are of {result.vectors_of}"
+    else:
+        yield "meaning    off: searched by keyword only"
+    yield f"database   {result.database_bytes:,} bytes, SQLite {result.sqlite}, {result.journal}"
+    if result.writer:
+        yield f"writer     {result.writer}"
+
+
+def diagnosis(result: Diagnosis) -> Iterator[str]:
+    for problem in result.problems:
+        mark = "fixed" if problem.is_fixed else "problem"
+        yield f"{mark}: {problem.code}: {printable(problem.message)}"
+        yield f"    {printable(problem.fix)}"
+    if not result.problems:
+        yield f"all is well: {', '.join(result.checked)}"
+
+
+def setting_values(result: SettingValues) -> Iterator[str]:
+    for one in result.settings:
+        value = ", ".join(one.value) if isinstance(one.value, tuple) else one.value
+        yield f"{one.key} = {printable(str(value))}  ({printable(one.origin)})"
+
+
+def evaluated(result: Evaluated) -> Iterator[str]:
+    yield f"{result.queries} questions"
+    yield "mode        recall@1  recall@5  recall@10   MRR@10  nDCG@10"
+    for one in result.scores:
+        yield (
+            f"{one.mode:<10}{one.recall_1:>10.3f}{one.recall_5:>10.3f}{one.recall_10:>11.3f}"
+            f"{one.mrr_10:>9.3f}{one.ndcg_10:>9.3f}"
+        )
+    for miss in result.missed:
+        yield f"missed by {miss.mode}: {one_line(miss.query)}"
+        yield f"    expected {', '.join(map(printable, miss.expected))}"
+
+
+_TABLE: dict[type, Callable[..., Iterator[str]]] = {
+    Diagnosis: diagnosis,
+    Evaluated: evaluated,
+    Hits: hits,
+    Indexed: indexed,
+    Initialised: initialised,
+    Listing: listing,
+    Passage: passage,
+    SettingValues: setting_values,
+    Status: status,
+}

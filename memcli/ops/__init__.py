@@ -1,0 +1,1 @@
+"""The verbs: what each command does, without a terminal."""

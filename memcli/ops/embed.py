@@ -1,0 +1,68 @@
+"""Make the vectors that chunks wait for, in batches that are each kept at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+
+from memcli.errors import ProviderError
+from memcli.ops.index import Progress
+from memcli.store.embeddings import Pending, passage
+from memcli.workspace import Workspace
+
+BATCH = 32  # chunks between two commits: some seconds of the built-in model
+
+
+def embed_pending(
+    workspace: Workspace, *, now: float, progress: Progress | None = None
+) -> tuple[int, list[str]]:
+    """Embed all that is pending, newest first; how many, and what there is to say.
+
+    Stopped at any point it goes on there the next time. A provider that fails is a note: keyword
+    search has these chunks already.
+    """
+    embedder = workspace.embedder
+    if embedder is None:
+        return 0, []
+    _follow_model(workspace)
+    done = 0
+    total = workspace.backend.counts()[2]
+    while waiting := workspace.backend.pending(BATCH):
+        if progress:
+            progress("embedding", done, total)
+        try:
+            _embed(workspace, waiting, now)
+        except ProviderError as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            return done, [f"{total - done} chunks have no vectors yet: {error}{hint}"]
+        done += len(waiting)
+    return done, []
+
+
+def embed_slice(workspace: Workspace, chunks: Sequence[int], *, seconds: float, now: float) -> int:
+    """Embed what is pending of `chunks`, in their order, one by one until the time is spent."""
+    deadline = time.monotonic() + seconds
+    done = 0
+    for waiting in workspace.backend.pending(len(chunks), first=chunks):
+        if time.monotonic() >= deadline:
+            break
+        _embed(workspace, [waiting], now)
+        done += 1
+    return done
+
+
+def _follow_model(workspace: Workspace) -> None:
+    """Make the embedder's vectors those that count. Vectors of two models never meet."""
+    assert workspace.embedder is not None
+    if workspace.backend.model() != workspace.embedder.name:
+        with workspace.lock("index"):
+            workspace.backend.use_model(workspace.embedder.name)
+
+
+def _embed(workspace: Workspace, waiting: Collection[Pending], now: float) -> None:
+    assert workspace.embedder is not None
+    texts = [passage(one.heading, one.body) for one in waiting]
+    vectors = workspace.embedder.embed_passages(texts)
+    made = [(one.key, vector) for one, vector in zip(waiting, vectors, strict=True)]
+    with workspace.lock("embed"):
+        workspace.backend.put_vectors(made, workspace.embedder.dimension, int(now))

@@ -1,0 +1,118 @@
+"""Measure how well the memory answers a team's own questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import log2
+
+from memcli.errors import UsageError
+from memcli.model import Evaluated, Hit, Missed, ModeScore, SearchOptions
+from memcli.ops.get import parse_place
+from memcli.ops.index import refresh
+from memcli.ops.search import search
+from memcli.workspace import Workspace
+
+DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query and the places that answer it: paths, or paths with lines."""
+
+    query: str
+    expect: tuple[str, ...]
+
+
+def read_questions(text: str, name: str) -> list[Question]:
+    """The questions of a JSON Lines text. Raises UsageError naming the line that is none."""
+    questions = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            query, expect = row["query"], row["expect"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"{name}:{number}: not a question", hint='{"query": "…", "expect": ["tasks/x.md"]}'
+            ) from error
+        if not isinstance(query, str) or not query.strip():
+            raise UsageError(f"{name}:{number}: a question without words")
+        if (
+            not isinstance(expect, list)
+            or not expect
+            or not all(isinstance(x, str) for x in expect)
+        ):
+            raise UsageError(f"{name}:{number}: expect takes a list of one place or more")
+        questions.append(Question(query, tuple(expect)))
+    if not questions:
+        raise UsageError(f"no questions in {name}")
+    return questions
+
+
+def evaluate(
+    workspace: Workspace,
+    questions: Sequence[Question],
+    *,
+    modes: Iterable[str],
+    now: datetime,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Evaluated:
+    """Recall at 1, 5 and 10, MRR at 10 and nDCG at 10 of each mode.
+
+    A place is found by the first hit that touches its lines, and counts once however many hits do;
+    gains are 1, discounts are 1/log2(rank + 1) (Järvelin and Kekäläinen 2002).
+    """
+    refresh(workspace, now=now.timestamp())
+    options = SearchOptions(
+        k=DEPTH,
+        alpha=workspace.settings.search_alpha,
+        fusion=workspace.settings.search_fusion,
+        refresh=False,
+    )
+    scores, missed = [], []
+    for mode in modes:
+        rows = []
+        for done, question in enumerate(questions):
+            result = search(workspace, question.query, replace(options, mode=mode), now=now)
+            ranks = _ranks(result.hits, question.expect)
+            if not ranks:
+                found = tuple(
+                    f"{hit.path}#L{hit.start_line}-L{hit.end_line}" for hit in result.hits
+                )
+                missed.append(Missed(mode, question.query, question.expect, found[:3]))
+            rows.append(_measures(ranks, len(question.expect)))
+            if progress:
+                progress(f"asking by {mode}", done + 1, len(questions))
+        scores.append(ModeScore(mode, *[sum(one) / len(rows) for one in zip(*rows, strict=True)]))
+    return Evaluated(
+        len(questions), tuple(scores), tuple(missed), tuple(dict.fromkeys(workspace.notes))
+    )
+
+
+def _ranks(hits: Sequence[Hit], expect: Sequence[str]) -> list[int]:
+    """The ranks, from 1, at which expected places were first found."""
+    places = [parse_place(place) for place in expect]
+    ranks = []
+    left = list(places)
+    for rank, hit in enumerate(hits, 1):
+        for place in left:
+            path, first, last = place
+            is_there = hit.path == path and hit.start_line <= (last or first or hit.end_line)
+            if is_there and hit.end_line >= (first or 1):
+                ranks.append(rank)
+                left.remove(place)
+                break
+    return ranks
+
+
+def _measures(ranks: Sequence[int], expected: int) -> tuple[float, float, float, float, float]:
+    def recall(depth: int) -> float:
+        return sum(rank <= depth for rank in ranks) / expected
+
+    ideal = sum(1 / log2(rank + 1) for rank in range(1, min(expected, DEPTH) + 1))
+    gain = sum(1 / log2(rank + 1) for rank in ranks)
+    return recall(1), recall(5), recall(10), 1 / ranks[0] if ranks else 0.0, gain / ideal

@@ -1,0 +1,321 @@
+"""Bring the index in step with the files, then make the vectors that are missing.
+
+The files are the truth: a scan that fails is an error and never a deletion.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat as modes
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from heapq import nlargest
+
+from memcli import layout
+from memcli.errors import ConflictError, WorkspaceError
+from memcli.model import Chunk, Indexed, IndexState
+from memcli.store.chunks import Stamp
+from memcli.text.chunk import chunk
+from memcli.text.decode import decode
+from memcli.workspace import Workspace
+
+LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
+BATCH_FILES = 512  # so many files, or ...
+BATCH_BYTES = 8 << 20  # ... so many bytes are committed together: an interrupted run goes on there
+
+# A write within the clock's grain after the reading leaves the same times. Kernels stamp by their
+# tick (4 ms at the usual 250 Hz); file systems without fractions of a second stamp by 2 s at worst.
+GRAIN = 0.02  # seconds
+COARSE_GRAIN = 2.0
+
+AT_ONCE_FILES = 2_000  # what a search takes in before it answers: a second's work or so
+AT_ONCE_BYTES = 16 << 20
+NEWEST = 64  # files that are looked at in a workspace too big to walk
+
+WHY_SKIPPED = "a link, no regular file, too large, or a name that cannot be stored"
+
+Progress = Callable[[str, int, int], None]  # what, done, of how many
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How the files differ from the index."""
+
+    changed: tuple[tuple[str, os.stat_result], ...]  # new ones too
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[str, ...]  # links and the like, named and not read
+    is_partial: bool = False  # not every file was looked at
+
+    @property
+    def behind(self) -> int:
+        return len(self.changed) + len(self.removed)
+
+    @property
+    def bytes(self) -> int:
+        return sum(found.st_size for _, found in self.changed)
+
+
+def index(
+    workspace: Workspace,
+    *,
+    now: float,
+    paths: Collection[str] = (),
+    is_full: bool = False,
+    is_embedding: bool = True,
+    progress: Progress | None = None,
+) -> Indexed:
+    """Index what changed, of `paths` only when any are given, and make pending vectors.
+
+    `is_full` starts again from the markdown alone, but for vectors already made. Raises
+    WorkspaceError when the files cannot be listed and ConflictError when another writer is at work.
+    """
+    with workspace.lock("index"):
+        if is_full:
+            workspace.open_backend(anew=True)
+        if not workspace.backend.is_lasting:
+            raise WorkspaceError(f"{workspace.layout.home} may not be written")
+        difference = differ(workspace, paths)
+        done = apply(workspace, difference, now=now, progress=progress)
+    embedded = 0
+    notes = list(done.notes)
+    if is_embedding:
+        from memcli.ops.embed import embed_pending  # only where vectors are wanted
+
+        embedded, note = embed_pending(workspace, now=now, progress=progress)
+        notes += note
+    with workspace.lock("index"):
+        workspace.backend.tidy()
+    _, chunks, pending = workspace.backend.counts()
+    return replace(
+        done,
+        chunks=chunks,
+        embedded=embedded,
+        pending=pending if workspace.settings.embedding_provider != "none" else 0,
+        notes=tuple(notes),
+    )
+
+
+def refresh(workspace: Workspace, *, now: float) -> IndexState:
+    """What a search does first: take in what changed, or say how far behind the index is.
+
+    Never waits: when another writer is at work, or when so much changed that a person would wonder,
+    the answer comes from what is there.
+    """
+    backend = workspace.backend
+    if backend.is_lasting and backend.counts()[0] > workspace.settings.index_walk_limit:
+        difference = differ_quickly(workspace)
+    else:
+        difference = differ(workspace)
+    behind = difference.behind
+    if behind and not backend.is_lasting:
+        workspace.notes += apply(workspace, difference, now=now).notes
+        behind = 0
+    elif behind and not workspace.is_writable:
+        workspace.notes.append(f"the index is behind by {behind} files and may not be written")
+    elif behind > AT_ONCE_FILES or difference.bytes > AT_ONCE_BYTES:
+        workspace.notes.append(f"the index is behind by {behind} files; run: mem index")
+    elif behind:
+        try:
+            with workspace.lock("search", wait=0):
+                workspace.notes += apply(workspace, difference, now=now).notes
+                behind = 0
+        except ConflictError as error:
+            workspace.notes.append(f"the index is behind by {behind} files: {error}")
+    return state_of(workspace, behind=behind, is_partial=difference.is_partial)
+
+
+def state_of(workspace: Workspace, *, behind: int, is_partial: bool) -> IndexState:
+    """The index as an answer reports it."""
+    files, chunks, pending = workspace.backend.counts()
+    if workspace.settings.embedding_provider == "none":
+        pending = 0
+    state = "stale" if behind else "partial" if is_partial else "fresh"
+    return IndexState(state, files=files, chunks=chunks, pending=pending, behind=behind)
+
+
+def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
+    """Compare size, times and inode of every file with the index; of `paths` only if any."""
+    known = dict(workspace.backend.signatures())
+    changed: list[tuple[str, os.stat_result]] = []
+    skipped: list[str] = []
+    unchanged = 0
+    for path, found in layout.scan(workspace.layout):
+        if found is None or found.st_size > LARGEST or not _is_storable(path):
+            skipped.append(path)
+            continue
+        signature = known.pop(path, None)
+        if signature == (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino):
+            unchanged += 1
+        else:
+            changed.append((path, found))
+    if not paths:
+        return Difference(tuple(changed), tuple(known), unchanged, tuple(skipped))
+
+    def is_wanted(path: str) -> bool:
+        return any(path == wanted or path.startswith(wanted + "/") for wanted in paths)
+
+    return Difference(
+        tuple(pair for pair in changed if is_wanted(pair[0])),
+        tuple(path for path in known if is_wanted(path)),
+        unchanged,
+        tuple(path for path in skipped if is_wanted(path)),
+        is_partial=True,
+    )
+
+
+def differ_quickly(workspace: Workspace) -> Difference:
+    """Compare the newest files, and folders whose own time changed, in a workspace too big to walk.
+
+    An edit within an old file is not seen, which the answer says: its index is partial.
+    """
+    memory = workspace.layout.memory
+    signatures = workspace.backend.signatures()
+    newest = nlargest(NEWEST, signatures, key=lambda path: signatures[path][1])
+    last_write = signatures[newest[0]][2] if newest else 0
+    changed: list[tuple[str, os.stat_result]] = []
+    removed: list[str] = []
+    for path in newest:
+        try:
+            found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+        except FileNotFoundError:
+            removed.append(path)
+            continue
+        except OSError as error:
+            raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
+        if signatures[path] != (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino):
+            changed.append((path, found))
+    folders = {path.rpartition("/")[0] for path in signatures} | {""}
+    for folder in folders:
+        changed += _newcomers(memory, folder, signatures, since=last_write)
+    return Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
+
+
+def _newcomers(
+    memory: str, folder: str, known: Mapping[str, tuple[int, int, int, int]], *, since: int
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Unknown files of a folder whose own time says that names changed in it after `since`."""
+    full = os.path.join(memory, folder)
+    try:
+        if os.stat(full).st_mtime_ns <= since:
+            return
+        names = os.listdir(full)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise WorkspaceError(f"cannot list {folder}: {error.strerror}") from error
+    for name in names:
+        path = f"{folder}/{name}" if folder else name
+        if path in known or not name.endswith(".md") or name[0] == ".":
+            continue
+        found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+        if modes.S_ISREG(found.st_mode) and found.st_size <= LARGEST and _is_storable(path):
+            yield path, found
+
+
+def apply(
+    workspace: Workspace,
+    difference: Difference,
+    *,
+    now: float,
+    progress: Progress | None = None,
+) -> Indexed:
+    """Take a difference into the index, in batches that each hold. Needs the writers' lock.
+
+    `now` may be earlier than the reading, never later: a file written since is read once more.
+    """
+    backend = workspace.backend
+    notes = [f"{_shown(path)} is passed over: {WHY_SKIPPED}" for path in difference.skipped]
+    if difference.removed:
+        backend.drop(difference.removed)
+    known = backend.stamps([path for path, _ in difference.changed])
+    added: list[str] = []
+    changed: list[str] = []
+    unchanged = difference.unchanged
+    batch: list[tuple[Stamp, list[Chunk]]] = []
+    restamped: list[Stamp] = []
+    size = done = 0
+    # From the last of the listing to the first, so that what a person looks at first has the
+    # highest ids and gets its vectors first.
+    order = layout.in_listing_order([path for path, _ in difference.changed])
+    for path in reversed(order):
+        done += 1
+        try:
+            stamp, data = _read(workspace.layout.memory, path, now)
+        except FileNotFoundError:
+            backend.drop([path])
+            continue
+        except OSError as error:
+            notes.append(f"{path} cannot be read: {error.strerror}")
+            backend.drop([path])
+            continue
+        before = known.get(path)
+        if before is not None and before.hash == stamp.hash:
+            restamped.append(replace(stamp, note=before.note))
+            unchanged += 1
+            continue
+        text, note = decode(data)
+        if note:
+            stamp = replace(stamp, note=note)
+            notes.append(f"{path}: {note}")
+        (added if before is None else changed).append(path)
+        batch.append((stamp, _chunks(workspace, path, text)))
+        size += len(data)
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            backend.put(batch)
+            batch, size = [], 0
+            if progress:
+                progress("indexing", done, len(difference.changed))
+    if batch:
+        backend.put(batch)
+    if restamped:
+        backend.restamp(restamped)
+    return Indexed(
+        added=tuple(layout.in_listing_order(added)),
+        changed=tuple(layout.in_listing_order(changed)),
+        removed=tuple(layout.in_listing_order(list(difference.removed))),
+        unchanged=unchanged,
+        notes=tuple(notes),
+    )
+
+
+def _chunks(workspace: Workspace, path: str, text: str) -> list[Chunk]:
+    settings = workspace.settings
+    return chunk(path, text, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
+
+
+def _read(memory: str, path: str, now: float) -> tuple[Stamp, bytes]:
+    """A file's bytes and the stamp they go with. Raises OSError; never follows a link."""
+    full = os.path.join(memory, path)
+    descriptor = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        # Stamped before it is read: what is written meanwhile shows as a change next time.
+        found = os.fstat(descriptor)
+        parts = []
+        while part := os.read(descriptor, 1 << 20):
+            parts.append(part)
+    finally:
+        os.close(descriptor)
+    data = b"".join(parts)
+    newest = max(found.st_mtime_ns, found.st_ctime_ns)
+    grain = GRAIN if found.st_mtime_ns % 1_000_000_000 else COARSE_GRAIN
+    stamp = Stamp(
+        path=path,
+        size=found.st_size,
+        mtime_ns=found.st_mtime_ns,
+        ctime_ns=found.st_ctime_ns,
+        inode=found.st_ino,
+        is_racy=newest >= (now - grain) * 1e9,
+        hash=hashlib.blake2b(data, digest_size=16).digest(),
+    )
+    return stamp, data
+
+
+def _is_storable(path: str) -> bool:
+    """Whether a file name is UTF-8 without control characters."""
+    return path.isprintable()
+
+
+def _shown(path: str) -> str:
+    return path if path.isprintable() else ascii(path)

@@ -1,0 +1,42 @@
+"""List the memory files and whether the index has them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memcli import layout
+from memcli.model import Listing, MemoryFile
+from memcli.text.dates import date_of
+from memcli.workspace import Workspace
+
+
+def list_files(workspace: Workspace, *, kind: str | None = None) -> Listing:
+    """Every memory file in listing order, of one `kind` if given. Changes nothing."""
+    signatures = workspace.backend.signatures()
+    stamps = workspace.backend.stamps()
+    inventory = workspace.backend.inventory()
+    found = {path: stat for path, stat in layout.scan(workspace.layout) if stat is not None}
+    files = []
+    for path in layout.in_listing_order(list(found)):
+        if kind is not None and layout.kind_of(path) != kind:
+            continue
+        stat = found[path]
+        now = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        stamp = stamps.get(path)
+        known = signatures.get(path)
+        is_indexed = known is not None and known[:3] == now
+        chunks, retrievals = inventory.get(path, (0, 0))
+        files.append(
+            MemoryFile(
+                path=path,
+                kind=layout.kind_of(path),
+                date=date_of(path),
+                size=stat.st_size,
+                modified_at=datetime.fromtimestamp(stat.st_mtime).astimezone(),
+                chunks=chunks,
+                is_indexed=is_indexed,
+                note=stamp.note if stamp else "",
+                retrievals=retrievals,
+            )
+        )
+    return Listing(tuple(files), tuple(workspace.notes))

@@ -1,0 +1,266 @@
+"""Find passages by word and by meaning, and say how current the index was."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+from memcli import layout, rank
+from memcli.errors import ConflictError, ProviderError, UsageError
+from memcli.model import Hit, Hits, IndexState, SearchOptions
+from memcli.ops.index import refresh, state_of
+from memcli.store.chunks import StoredChunk
+from memcli.store.db import DamagedError
+from memcli.text.dates import date_of
+from memcli.text.query import Query, build
+from memcli.workspace import Workspace
+
+
+def search(workspace: Workspace, text: str, options: SearchOptions, *, now: datetime) -> Hits:
+    """The best `options.k` passages. An empty answer for a technical reason is an error or a note.
+
+    Raises UsageError for a blank query or a wrong filter.
+    """
+    if not text.strip():
+        raise UsageError("nothing to search for", hint='mem search "what you want to know"')
+    try:
+        return _search(workspace, text, options, now)
+    except DamagedError:
+        # The index is a cache: one that breaks under a search is made again, once.
+        if not workspace.is_writable:
+            raise
+        with workspace.lock("index"):
+            workspace.open_backend(anew=True)
+        return _search(workspace, text, options, now)
+
+
+def _search(workspace: Workspace, text: str, options: SearchOptions, now: datetime) -> Hits:
+    seconds = now.timestamp()
+    if options.refresh:
+        state = refresh(workspace, now=seconds)
+    else:
+        state = state_of(workspace, behind=0, is_partial=True)
+    query = build(text)
+    within = _within(workspace, options, now.date())
+    n = max(rank.POOL, options.k)
+    by_word: list[tuple[int, float]] = []
+    if options.mode != "vector":
+        by_word = workspace.backend.keyword(query, n, within=within)
+    by_meaning: dict[int, float] = {}
+    vector = _query_vector(workspace, text, options, seconds)
+    if vector is not None:
+        state = _embed_some(workspace, [chunk for chunk, _ in by_word], state, seconds)
+        by_meaning = dict(workspace.backend.nearest(vector, n, within=within))
+        rest = [chunk for chunk, _ in by_word if chunk not in by_meaning]
+        by_meaning.update(workspace.backend.cosines(vector, rest))
+    hits = _ranked(workspace, dict(by_word), by_meaning, options, now.date())
+    if not hits and not by_word and options.mode != "vector":
+        hits = _by_substring(workspace, query, options, within)
+    hits = hits[: options.k]
+    bodies = rank.fit([hit.body for hit in hits], options.max_chars)
+    shown = tuple(
+        hit if hit.body == body else _cut(hit, body)
+        for hit, body in zip(hits, bodies, strict=False)
+    )
+    return Hits(text, shown, state, options.mode, query.terms, tuple(workspace.notes))
+
+
+def record(workspace: Workspace, hits: Hits, *, now: float) -> None:
+    """Count the retrieval of hits that were shown, unless somebody else is writing just now."""
+    if not hits.hits or not workspace.is_writable:
+        return
+    try:
+        with workspace.lock("search", wait=0):
+            workspace.backend.record([hit.chunk_id for hit in hits.hits], int(now))
+    except ConflictError:
+        return  # a count, not an answer: the next search counts again
+
+
+def _query_vector(
+    workspace: Workspace, text: str, options: SearchOptions, now: float
+) -> bytes | None:
+    """The question's vector, or None where this search goes by words alone."""
+    if options.mode == "keyword" or options.alpha == 1:
+        return None
+    embedder = workspace.embedder
+    if embedder is None:
+        if options.mode == "vector":
+            raise UsageError(
+                "a search by meaning needs an embedding provider",
+                hint="mem config set embedding.provider builtin",
+            )
+        return None
+    backend = workspace.backend
+    kept = backend.model()
+    if kept and kept != embedder.name:
+        workspace.notes.append(
+            f"re-embed needed: the vectors here are of {kept}, the settings say {embedder.name};"
+            " searched by keyword; run: mem index"
+        )
+        return None
+    vector = backend.query_vector(text) if kept else None
+    if vector is not None:
+        return vector
+    try:
+        vector = embedder.embed_query(text)
+    except ProviderError as error:
+        if options.mode == "vector":
+            raise
+        hint = f" ({error.hint})" if error.hint else ""
+        workspace.notes.append(f"searched by keyword only, no embedding: {error}{hint}")
+        return None
+    if workspace.is_writable:
+        try:
+            with workspace.lock("search", wait=0):
+                if not kept:
+                    backend.use_model(embedder.name)
+                backend.keep_query(text, vector, int(now))
+        except ConflictError:
+            pass  # then it is computed again the next time
+    return vector
+
+
+def _embed_some(
+    workspace: Workspace, chunks: Sequence[int], state: IndexState, now: float
+) -> IndexState:
+    """Spend a small slice on the pending chunks that this query found, and say what is left."""
+    embedder = workspace.embedder
+    if not state.pending or embedder is None:
+        return state
+    seconds = workspace.settings.embedding_slice_ms / 1000
+    done = 0
+    if seconds and chunks and not embedder.is_remote and workspace.is_writable:
+        from memcli.ops.embed import embed_slice  # only while something is pending
+
+        try:
+            done = embed_slice(workspace, chunks, seconds=seconds, now=now)
+        except (ConflictError, ProviderError) as error:
+            workspace.notes.append(f"no vectors were made: {error}")
+    left = state.pending - done
+    if left:
+        workspace.notes.append(
+            f"{left} of {state.chunks} chunks have no vectors yet and are found by keyword only;"
+            " run: mem index"
+        )
+    return replace(state, pending=left)
+
+
+def _ranked(
+    workspace: Workspace,
+    by_word: dict[int, float],
+    by_meaning: dict[int, float],
+    options: SearchOptions,
+    today: date,
+) -> list[Hit]:
+    found = workspace.backend.found([*by_word, *(c for c in by_meaning if c not in by_word)])
+    candidates = [
+        rank.Candidate(
+            id=id_,
+            path=stored.chunk.path,
+            line=stored.chunk.start_line,
+            bm25=by_word.get(id_),
+            cosine=by_meaning.get(id_),
+            days=_age(stored.chunk.path, today),
+            shown=stored.retrievals,
+        )
+        for id_, stored in found.items()
+    ]
+    ranked = rank.rank(
+        candidates,
+        alpha=0.0 if options.mode == "vector" else options.alpha,
+        fusion=options.fusion,
+        min_cosine=workspace.settings.search_min_cosine,
+        min_score=options.min_score,
+    )
+    return [_hit(found[one.candidate.id], one) for one in ranked]
+
+
+def _by_substring(
+    workspace: Workspace, query: Query, options: SearchOptions, within: Collection[str] | None
+) -> list[Hit]:
+    """What the legs did not find may still stand in the text, within a longer word."""
+    if not query.needle:
+        return []
+    ids = workspace.backend.substring(query.needle, options.k, within=within)
+    found = workspace.backend.found(ids)
+    return [_hit(found[id_], None) for id_ in ids if id_ in found]
+
+
+def _hit(stored: StoredChunk, ranked: rank.Ranked | None) -> Hit:
+    chunk = stored.chunk
+    return Hit(
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        heading=chunk.heading,
+        score=ranked.score if ranked else 0.0,
+        bm25=ranked.candidate.bm25 if ranked else None,
+        cosine=ranked.candidate.cosine if ranked else None,
+        body=chunk.body,
+        chunk_id=chunk.id,
+        date=date_of(chunk.path),
+        kind=layout.kind_of(chunk.path),
+        bm25_rank=ranked.bm25_rank if ranked else None,
+        cosine_rank=ranked.cosine_rank if ranked else None,
+        fused=ranked.fused if ranked else 0.0,
+        decay=ranked.decay if ranked else 1.0,
+        bonus=ranked.bonus if ranked else 0.0,
+    )
+
+
+def _cut(hit: Hit, body: str) -> Hit:
+    return replace(
+        hit, body=body, end_line=hit.start_line + body.rstrip("\n").count("\n"), is_cut=True
+    )
+
+
+def _age(path: str, today: date) -> float | None:
+    """Days since the date in the name of a daily log or an archive; None for what never ages."""
+    if layout.kind_of(path) not in ("daily", "archive"):
+        return None
+    day = date_of(path)
+    return None if day is None else (today - date.fromisoformat(day)).days
+
+
+def _within(workspace: Workspace, options: SearchOptions, today: date) -> set[str] | None:
+    """The paths that the filters leave, or None when there is no filter."""
+    if not (options.within or options.kind or options.since or options.until):
+        return None
+    since = _day(options.since, today)
+    until = _day(options.until, today)
+    return {
+        path
+        for path in workspace.backend.signatures()
+        if (options.kind is None or layout.kind_of(path) == options.kind)
+        and (options.within is None or _is_in(path, options.within))
+        and _is_between(date_of(path), since, until)
+    }
+
+
+def _is_in(path: str, glob: str) -> bool:
+    return fnmatch.fnmatchcase(path, glob) or path.startswith(glob.rstrip("/") + "/")
+
+
+def _is_between(day: str | None, since: str | None, until: str | None) -> bool:
+    if since is None and until is None:
+        return True
+    return day is not None and (since or day) <= day <= (until or day)
+
+
+def _day(text: str | None, today: date) -> str | None:
+    """An ISO date, "today", "yesterday", or so many days or weeks ago: "14d", "2w"."""
+    if text is None:
+        return None
+    ago = {"today": 0, "yesterday": 1}.get(text)
+    if ago is None and text[-1:] in "dw" and text[:-1].isdecimal():
+        ago = int(text[:-1]) * (7 if text[-1] == "w" else 1)
+    try:
+        return (
+            (today - timedelta(days=ago)).isoformat()
+            if ago is not None
+            else (date.fromisoformat(text).isoformat())
+        )
+    except (ValueError, OverflowError):
+        raise UsageError(f"not a date: '{text}'", hint="2026-05-19, yesterday, 14d or 2w") from None

@@ -1,0 +1,106 @@
+"""An open workspace: its layout and settings at once, index and embedder on first use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memcli import backends, config, layout, lock, providers, tables
+from memcli.errors import WorkspaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from memcli.backends.base import Backend
+    from memcli.config import Loaded, Settings
+    from memcli.layout import Layout
+    from memcli.providers.base import Embedder
+
+
+class Workspace:
+    """Everything a verb needs to work on one memory."""
+
+    def __init__(self, layout: Layout, loaded: Loaded, *, scope: str = "project") -> None:
+        self.layout = layout
+        self.loaded = loaded
+        self.scope = scope
+        self.notes: list[str] = list(loaded.notes)  # to be said once, on stderr
+        self._backend: Backend | None = None
+        self._embedder: Embedder | None = None
+        self._has_embedder = False
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.settings
+
+    @property
+    def backend(self) -> Backend:
+        """The search index, opened on first use; in memory where none can be kept."""
+        if self._backend is None:
+            self._backend = self.open_backend()
+        return self._backend
+
+    def open_backend(self, *, anew: bool = False) -> Backend:
+        """Open the index again, `anew` from nothing. Raises StoreError."""
+        self.close()
+        name = "sqlite" if self._can_keep_index() else "scan"
+        module = tables.load("backend", backends.TABLE, name)
+        opened: Backend = module.open_backend(self, anew=anew)
+        self._backend = opened
+        return opened
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """Who makes vectors, or None where only keywords are wanted."""
+        if not self._has_embedder:
+            name = self.settings.embedding_provider
+            module = tables.load("embedding provider", providers.TABLE, name)
+            self._embedder = module.open_embedder(self.settings)
+            self._has_embedder = True
+        return self._embedder
+
+    @contextmanager
+    def lock(self, verb: str, wait: float | None = None) -> Iterator[None]:
+        """Hold the writers' lock. Raises ConflictError when it is not had within `wait` seconds."""
+        limit = self.settings.index_wait if wait is None else wait
+        with lock.hold(self.layout.lock, verb, limit):
+            yield
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether anything can be kept here."""
+        return os.access(self.layout.home, os.W_OK)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self._backend is not None:
+            self._backend.close()
+            self._backend = None
+
+    def _can_keep_index(self) -> bool:
+        if self.is_writable or os.path.exists(self.layout.database):
+            return True
+        self.notes.append(
+            f"{self.layout.home} may not be written and has no index: the files themselves are read"
+        )
+        return False
+
+
+def open_workspace(
+    start: str,
+    environ: Mapping[str, str],
+    *,
+    root: str | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Workspace:
+    """The workspace at `root`, MEM_ROOT, or the nearest one at `start` or above it.
+
+    Raises WorkspaceError when there is none, and UsageError for settings that cannot be read.
+    """
+    found = layout.find(start, root or environ.get("MEM_ROOT") or None)
+    if not os.access(found.home, os.R_OK | os.X_OK):
+        raise WorkspaceError(f"{found.home} may not be read")
+    return Workspace(found, config.load(found.config, environ, flags))
