@@ -82,7 +82,7 @@ def _drift(workspace: Workspace, now: float, is_fixing: bool) -> list[Problem]:
 
 def _files(workspace: Workspace) -> list[Problem]:
     problems = []
-    names = {}
+    names: dict[str, str] = {}
     for path, found in sorted(layout.scan(workspace.layout)):
         if found is None:
             problems.append(

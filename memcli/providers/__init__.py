@@ -4,4 +4,5 @@ TABLE = {
     "builtin": "memcli.providers.builtin",
     "none": "memcli.providers.none",
     "ollama": "memcli.providers.ollama",
+    "openai": "memcli.providers.openai",
 }
