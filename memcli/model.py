@@ -279,3 +279,136 @@ class Evaluated:
     scores: tuple[ModeScore, ...]
     missed: tuple[Missed, ...]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The answer of ``mem append-daily``; an empty path when there was nothing to write."""
+
+    path: str
+    revision: int | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A pinned fact as `mem fact` shows it."""
+
+    hash: str
+    kind: str
+    text: str
+    source: str
+    line: int
+    is_enabled: bool
+    superseded_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactList:
+    """The answer of ``mem fact list``."""
+
+    facts: tuple[FactLine, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactChanged:
+    """The answer of the verbs that change one fact."""
+
+    what: str  # added, edited, removed, disabled, enabled or known
+    text: str
+    hash: str
+    revision: int | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What `mem promote` found in one document."""
+
+    path: str
+    found: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A fact whose source says something else now."""
+
+    old: str
+    new: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The answer of ``mem promote``."""
+
+    added: tuple[Fact, ...]
+    superseded: tuple[Superseded, ...]
+    known: int
+    passed_over: tuple[Fact, ...]  # removed by hand or by tombstone
+    sources: tuple[Source, ...]
+    revision: int | None
+    diff: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a gate holds against a file."""
+
+    path: str  # relative to the project folder
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The answer of ``mem promote --check``."""
+
+    findings: tuple[Finding, ...]
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionLine:
+    """A revision as `mem undo --list` shows it."""
+
+    id: int
+    created_at: datetime
+    op: str
+    note: str
+    files: tuple[str, ...]
+    undoes: int | None
+    undone_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionList:
+    """The answer of ``mem undo --list``, newest first."""
+
+    revisions: tuple[RevisionLine, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDiff:
+    """The answer of ``mem undo --diff``: a unified diff."""
+
+    revision: int
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The answer of ``mem undo``. A dry run has no ``revision``."""
+
+    undoes: int
+    op: str  # the verb of what was taken back
+    revision: int | None
+    files: tuple[str, ...]
+    diff: str  # what taking it back changes, or would change
+    notes: tuple[str, ...] = ()

@@ -12,10 +12,12 @@ from memcli.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from typing import Any
 
     from memcli.backends.base import Backend
     from memcli.config import Loaded, Settings
+    from memcli.edit import Files
     from memcli.layout import Layout
     from memcli.providers.base import Embedder
 
@@ -68,6 +70,24 @@ class Workspace:
         limit = self.settings.index_wait if wait is None else wait
         with lock.hold(self.layout.lock, verb, limit):
             yield
+
+    @contextmanager
+    def edit(
+        self, op: str, *, now: datetime, note: str = "", undoes: int | None = None
+    ) -> Iterator[Files]:
+        """Change memory files as one revision: see `memcli.edit`."""
+        from memcli.edit import edit  # what only reads needs none of it
+
+        with edit(
+            self.layout,
+            op,
+            now=now,
+            note=note,
+            undoes=undoes,
+            wait=self.settings.index_wait,
+            keep_days=self.settings.history_keep_days,
+        ) as files:
+            yield files
 
     @property
     def is_writable(self) -> bool:

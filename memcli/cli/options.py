@@ -76,7 +76,7 @@ class Context:
             yield show
 
 
-FORMATS = ("pretty", "text", "json", "jsonl", "markdown")
+FORMATS = ("pretty", "text", "json", "jsonl", "markdown", "github")
 
 Command = Callable[..., int]
 

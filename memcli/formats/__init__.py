@@ -4,6 +4,7 @@ A member has ``render(result, **how)``, which yields strings to be written as th
 """
 
 TABLE = {
+    "github": "memcli.formats.github",
     "json": "memcli.formats.json",
     "jsonl": "memcli.formats.jsonl",
     "markdown": "memcli.formats.markdown",

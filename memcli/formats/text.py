@@ -6,16 +6,25 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from memcli.model import (
+    Appended,
+    Checked,
     Diagnosis,
     Evaluated,
+    FactChanged,
+    FactList,
     Hit,
     Hits,
     Indexed,
     Initialised,
     Listing,
     Passage,
+    Promoted,
+    RevisionDiff,
+    RevisionList,
     SettingValues,
+    Source,
     Status,
+    Undone,
 )
 from memcli.text.printable import one_line, printable
 from memcli.text.snippet import best_lines, shorten
@@ -135,14 +144,116 @@ def evaluated(result: Evaluated) -> Iterator[str]:
         yield f"    expected {', '.join(map(printable, miss.expected))}"
 
 
+def appended(result: Appended) -> Iterator[str]:
+    yield f"added to {result.path} (revision {result.revision}). Take back: mem undo"
+
+
+def fact_list(result: FactList) -> Iterator[str]:
+    for one in result.facts:
+        marks = [one.kind] if one.kind != "fact" else []
+        if one.superseded_by:
+            marks.append(f"superseded by {one.superseded_by[:6]}")
+        elif not one.is_enabled:
+            marks.append("off")
+        tail = f"  [{', '.join(marks)}]" if marks else ""
+        source = f"  ({one.source})" if one.source else ""
+        yield printable(f"{one.hash[:6]}  {one.text}{tail}{source}")
+    if not result.facts:
+        yield "no facts"
+
+
+def fact_changed(result: FactChanged) -> Iterator[str]:
+    if result.what == "known":
+        yield printable(f"already there: {result.hash[:6]}  {result.text}")
+        return
+    yield printable(f"{result.what}: {result.hash[:6]}  {result.text}")
+    if result.revision is not None:
+        yield f"(revision {result.revision}). Take back: mem undo"
+
+
+def promoted(result: Promoted) -> Iterator[str]:
+    for fact in result.added:
+        yield printable(f"+ {fact.text}  ({fact.source})")
+    for change in result.superseded:
+        yield printable(f"superseded: {change.old}")
+        yield printable(f"        by: {change.new}  ({change.source})")
+    for fact in result.passed_over:
+        yield printable(f"removed before, left out (--again takes it): {fact.text}")
+    yield from _sources(result.sources)
+    if result.diff:
+        yield printable(result.diff.rstrip("\n"))
+    number = len(result.added)
+    facts = "1 fact" if number == 1 else f"{number} facts"
+    if result.revision is not None:
+        yield f"promoted {facts} to MEMORY.md (revision {result.revision}). Take back: mem undo"
+    elif result.diff:
+        yield f"would promote {facts}; nothing was written"
+    else:
+        yield f"nothing new: {result.known} known already"
+
+
+def checked(result: Checked) -> Iterator[str]:
+    for one in result.findings:
+        yield printable(f"{one.path}:{one.line}: {one.code}: {one.message}")
+    yield from _sources(result.sources)
+    if not result.findings:
+        found = sum(source.found for source in result.sources)
+        yield f"ok: {found} decisions in {len(result.sources)} documents, all in MEMORY.md"
+
+
+def _sources(sources: tuple[Source, ...]) -> Iterator[str]:
+    """What a gate must not take for success: documents in which nothing was found, and why."""
+    for source in sources:
+        if not source.found:
+            reason = f" ({'; '.join(source.notes)})" if source.notes else ""
+            yield printable(f"0 decisions found in {source.path}{reason}")
+        else:
+            for note in source.notes:
+                yield printable(f"{source.path}: {note}")
+
+
+def revision_list(result: RevisionList) -> Iterator[str]:
+    for one in result.revisions:
+        note = f"  {one_line(one.note)[:60]}" if one.note else ""
+        state = f"  (taken back by {one.undone_by})" if one.undone_by else ""
+        files = ", ".join(one.files)
+        yield printable(
+            f"{one.id:>5}  {one.created_at:%Y-%m-%d %H:%M}  {one.op}{note}  {files}{state}"
+        )
+    if not result.revisions:
+        yield "no revisions"
+
+
+def revision_diff(result: RevisionDiff) -> Iterator[str]:
+    yield printable(result.diff.rstrip("\n"))
+
+
+def undone(result: Undone) -> Iterator[str]:
+    what = f"{result.op} (revision {result.undoes})"
+    files = ", ".join(result.files) or "no file"
+    if result.revision is None:
+        yield printable(result.diff.rstrip("\n"))
+        yield f"would take back {what}; nothing was written"
+    else:
+        yield printable(f"took back {what}: {files} (revision {result.revision})")
+
+
 _TABLE: dict[type, Callable[..., Iterator[str]]] = {
+    Appended: appended,
+    Checked: checked,
     Diagnosis: diagnosis,
     Evaluated: evaluated,
+    FactChanged: fact_changed,
+    FactList: fact_list,
     Hits: hits,
     Indexed: indexed,
     Initialised: initialised,
     Listing: listing,
     Passage: passage,
+    Promoted: promoted,
+    RevisionDiff: revision_diff,
+    RevisionList: revision_list,
     SettingValues: setting_values,
     Status: status,
+    Undone: undone,
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from heapq import nlargest
 
 from memcli import layout
-from memcli.errors import ConflictError, WorkspaceError
+from memcli.errors import ConflictError, StoreError, WorkspaceError
 from memcli.model import Chunk, Indexed, IndexState
 from memcli.store.chunks import Stamp
 from memcli.text.chunk import chunk
@@ -124,6 +124,28 @@ def refresh(workspace: Workspace, *, now: float) -> IndexState:
         except ConflictError as error:
             workspace.notes.append(f"the index is behind by {behind} files: {error}")
     return state_of(workspace, behind=behind, is_partial=difference.is_partial)
+
+
+def index_written(workspace: Workspace, paths: Collection[str], *, now: float) -> list[str]:
+    """Take files that were just written into the index, if there is one; what there is to say.
+
+    A failure is a note and no error: the text is safe, and the next search looks again.
+    """
+    if not os.path.exists(workspace.layout.database):
+        return []
+    changed, removed = [], []
+    try:
+        for path in paths:
+            try:
+                found = os.stat(workspace.layout.memory_path(path), follow_symlinks=False)
+                changed.append((path, found))
+            except FileNotFoundError:
+                removed.append(path)
+        difference = Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
+        with workspace.lock("index"):
+            return list(apply(workspace, difference, now=now).notes)
+    except (StoreError, ConflictError, OSError) as error:
+        return [f"written, but not indexed yet: {error}"]
 
 
 def state_of(workspace: Workspace, *, behind: int, is_partial: bool) -> IndexState:

@@ -1,0 +1,50 @@
+"""mem append-daily."""
+
+from datetime import datetime
+from typing import Annotated
+
+from memcli.cli.options import Argument, Context, Option
+from memcli.cli.show import say, show
+from memcli.cli.words import text_from
+from memcli.errors import RefusedError, UsageError
+from memcli.ops.append_daily import append_daily
+
+
+def run(
+    context: Context,
+    text: Annotated[
+        list[str] | None, Argument("[TEXT]...", "The entry; - or nothing reads standard input.")
+    ] = None,
+    stage: Annotated[
+        str | None, Option(("--stage",), "What it belongs to: plan, build, review …", "NAME")
+    ] = None,
+    date: Annotated[
+        str | None,
+        Option(("--date",), "Another day, for imports: 2026-05-19 or 2026-05-19T14:30.", "DAY"),
+    ] = None,
+) -> int:
+    """Add one entry to today's log."""
+    now = _moment(date)
+    workspace = context.open()
+    body = text_from(text)
+    if not body.strip() and text and list(text) == ["-"]:
+        raise RefusedError("nothing came on standard input, so nothing was written")
+    result = append_daily(workspace, body, stage=stage or "", now=now)
+    if result.path and not context.is_quiet:
+        show(context, result)
+    say(context, result.notes)
+    return 0
+
+
+def _moment(text: str | None) -> datetime:
+    """Now, or what was asked for, in local time; a day alone keeps the time that it is now."""
+    now = datetime.now().astimezone()
+    if text is None:
+        return now
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"not a date: '{text}'", hint="2026-05-19 or 2026-05-19T14:30") from None
+    if len(text) <= len("2026-05-19"):
+        moment = datetime.combine(moment.date(), now.time())
+    return moment.astimezone()

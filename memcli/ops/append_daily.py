@@ -1,0 +1,49 @@
+"""Add one entry to the daily log: what hooks do on every commit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memcli.errors import RefusedError
+from memcli.model import Appended
+from memcli.ops.index import index_written
+from memcli.ops.secrets import without_secrets
+from memcli.text.daily import clean_stage, render_entry
+from memcli.workspace import Workspace
+
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def append_daily(workspace: Workspace, body: str, *, stage: str, now: datetime) -> Appended:
+    """Append `body` to the log of the local day `now`. A blank body writes nothing.
+
+    When this returns the entry is on disk, and keyword search has it. Raises ConflictError when
+    the lock was not had in time, WorkspaceError when the log cannot be written.
+    """
+    if not body.strip():
+        return Appended("", None)
+    body = without_secrets(workspace, body)
+    stage = without_secrets(workspace, stage)
+    path = f"daily/{now:%Y-%m-%d}.md"
+    # One lock for both, so that fifty writers index their entries one after the other as well.
+    with workspace.lock("append-daily"):
+        with workspace.edit("append-daily", now=now, note=clean_stage(stage)) as files:
+            before = files.read(path) or b""
+            if before.startswith(UTF_16):
+                raise RefusedError(
+                    f"{path} is UTF-16, which cannot be added to", hint="save as UTF-8"
+                )
+            entry = render_entry(now, stage, body, first_of_day=not before.strip())
+            files.append(path, _fitted(entry, before))
+        notes = [*files.notes, *index_written(workspace, [path], now=now.timestamp())]
+    return Appended(path, files.revision, (*workspace.notes, *notes))
+
+
+def _fitted(entry: str, before: bytes) -> bytes:
+    """The bytes of an entry with the log's own line ends, on a line of its own."""
+    data = entry.encode("utf-8", "surrogateescape")
+    if before and not before.endswith((b"\n", b"\r")):
+        data = b"\n" + data
+    if before.find(b"\r\n") == before.find(b"\n") - 1 and b"\n" in before:
+        data = data.replace(b"\n", b"\r\n")
+    return data
