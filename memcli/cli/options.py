@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import UnionType
 from typing import Annotated, Any
 
 from memcli.workspace import Workspace, open_workspace
@@ -118,11 +119,11 @@ def _declared(command: Callable[..., Any]) -> list[Parameter]:
     for name in names:
         annotation = command.__annotations__[name]
         base = annotation.__origin__
+        if isinstance(base, UnionType):  # X | None
+            base = next(one for one in base.__args__ if one is not type(None))
         is_list = getattr(base, "__origin__", None) is list
         if is_list:
             base = base.__args__[0]
-        elif not isinstance(base, type):
-            base = next(one for one in base.__args__ if one is not type(None))  # X | None
         found.append(
             Parameter(
                 name=name,
