@@ -53,7 +53,7 @@ def open_backend(workspace: Workspace, *, anew: bool = False) -> SqliteBackend:
 
 def _made(workspace: Workspace, path: str, *, anew: bool) -> db.Database:
     """A database of this schema at `path`, whatever is there now. Needs the writers' lock."""
-    kept: list[tuple[str, bytes, bytes, int]] = []
+    kept: embeddings.Cache | None = None
     try:
         database = db.connect(path, create=True)
         database.migrate()
@@ -133,7 +133,7 @@ class SqliteBackend:
         self, vector: bytes, n: int, *, within: Collection[str] | None = None
     ) -> list[tuple[int, float]]:
         query = vectors.unpack(vector)
-        if embeddings.dimension(self._database) != len(query):
+        if embeddings.dimension(self._database, self._model) != len(query):
             return []
         allowed = None if within is None else chunks.ids_within(self._database, within)
         packed = self._packed()
@@ -153,7 +153,7 @@ class SqliteBackend:
 
     def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
         query = vectors.unpack(vector)
-        if embeddings.dimension(self._database) != len(query):
+        if embeddings.dimension(self._database, self._model) != len(query):
             return {}
         rows = embeddings.of_chunks(self._database, self._model, ids)
         return {chunk: vectors.best_cosine(query, blob) for chunk, blob in rows.items()}
@@ -187,7 +187,7 @@ class SqliteBackend:
     def tidy(self) -> None:
         """Pack the vectors again when enough are beside memory.vec, and evict unused ones."""
         embeddings.evict(self._database)
-        dimension = embeddings.dimension(self._database)
+        dimension = embeddings.dimension(self._database, self._model)
         if not dimension:
             return
         packed = self._packed()

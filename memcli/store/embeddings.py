@@ -13,7 +13,7 @@ UNUSED_KEPT = 10_000  # cached vectors that no chunk uses any more
 QUERIES_KEPT = 1_000
 
 _MODEL = "embedding.model"
-_DIMENSION = "embedding.dimension"
+_DIMENSION = "embedding.dimension:"  # and the model, since the cache keeps several
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,6 @@ def use_model(database: Database, name: str) -> None:
     """Make `name` the model that counts: what it has in the cache serves, the rest is pending."""
     with database.transaction():
         database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_MODEL, name])
-        database.run("DELETE FROM meta WHERE name = ?", [_DIMENSION])
         database.run(
             """
             UPDATE vectors SET state = EXISTS (
@@ -46,9 +45,9 @@ def use_model(database: Database, name: str) -> None:
         )
 
 
-def dimension(database: Database) -> int:
-    """Values in a vector of the model that counts; 0 before there are any."""
-    return int(database.value("SELECT value FROM meta WHERE name = ?", [_DIMENSION]) or 0)
+def dimension(database: Database, name: str) -> int:
+    """Values in a vector of the model `name`; 0 before there are any."""
+    return int(database.value("SELECT value FROM meta WHERE name = ?", [_DIMENSION + name]) or 0)
 
 
 def count_state(database: Database, state: int) -> int:
@@ -86,11 +85,13 @@ def put(
     A model that changed its dimension under its old name is another model: what it made is dropped.
     """
     with database.transaction():
-        if dimension(database) != size:
+        if dimension(database, name) != size:
             database.run("DELETE FROM embeddings WHERE model = ?", [name])
             database.run("DELETE FROM queries WHERE model = ?", [name])
             database.run("UPDATE vectors SET state = 0")
-            database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DIMENSION, str(size)])
+            database.run(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DIMENSION + name, str(size)]
+            )
         database.run_many(
             """
             INSERT OR REPLACE INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)
@@ -179,14 +180,26 @@ def passage_key(heading: str, body: str) -> bytes:
     return hashlib.sha256(passage(heading, body).encode("utf-8", "surrogatepass")).digest()
 
 
-def everything(database: Database) -> list[tuple[str, bytes, bytes, int]]:
-    """The whole cache, to be carried into a database made anew."""
-    return database.rows("SELECT model, key, vectors, used_at FROM embeddings")
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """All vectors made so far and whose they are, to be carried into a database made anew."""
+
+    meta: list[tuple[str, str]]
+    rows: list[tuple[str, bytes, bytes, int]]
 
 
-def restore(database: Database, rows: Sequence[tuple[str, bytes, bytes, int]]) -> None:
+def everything(database: Database) -> Cache:
+    """The whole cache."""
+    return Cache(
+        database.rows("SELECT name, value FROM meta WHERE name LIKE 'embedding.%'"),
+        database.rows("SELECT model, key, vectors, used_at FROM embeddings"),
+    )
+
+
+def restore(database: Database, cache: Cache) -> None:
     """Put back what `everything` gave."""
     with database.transaction():
+        database.run_many("INSERT INTO meta (name, value) VALUES (?, ?)", cache.meta)
         database.run_many(
-            "INSERT INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)", rows
+            "INSERT INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)", cache.rows
         )

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memcli.store import vectors
+from memcli.store import embeddings, vectors
 from memcli.store.db import Database
 from memcli.store.embeddings import CACHED, PACKED
 
@@ -101,7 +101,10 @@ def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
         is_ours = header["model"] == model and header["generation"] == generation(database)
     except (ValueError, KeyError, TypeError):
         return None
-    if not is_ours or size != HEADER + count * (8 + vectors.row_size(dimension)):
+    # A model may have changed its dimension under its old name.
+    if not is_ours or dimension != embeddings.dimension(database, model):
+        return None
+    if size != HEADER + count * (8 + vectors.row_size(dimension)):
         return None
     return Sidecar(model, dimension, count, data)
 
