@@ -6,8 +6,11 @@ Every score grows with relevance. ``k`` is always the number of results.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+
+Progress = Callable[[str, int, int], None]  # called with what is done, how far, and of how much
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,31 @@ index gives out and never gives to another chunk.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from memcli.config import Settings
+from memcli.layout import Layout
 from memcli.model import Chunk
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending
 from memcli.text.query import Query
+
+
+class Owner(Protocol):
+    """What an index asks of the workspace that it belongs to."""
+
+    layout: Layout
+    notes: list[str]
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def is_writable(self) -> bool: ...
+
+    def lock(self, verb: str) -> AbstractContextManager[None]: ...
 
 
 @dataclass(frozen=True, slots=True)

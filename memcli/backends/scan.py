@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memcli import rank
-from memcli.backends.base import About
+from memcli.backends.base import About, Owner
 from memcli.model import Chunk
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending, passage_key
@@ -19,11 +18,8 @@ from memcli.store.vectors import best_cosine, quantise, unpack
 from memcli.text.query import Query, count, matches, stored_tokens
 from memcli.text.words import normalise
 
-if TYPE_CHECKING:
-    from memcli.workspace import Workspace
 
-
-def open_backend(workspace: Workspace, *, anew: bool = False) -> ScanBackend:
+def open_backend(owner: Owner, *, anew: bool = False) -> ScanBackend:
     """An empty index; `anew` changes nothing."""
     return ScanBackend()
 

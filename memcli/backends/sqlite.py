@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from memcli.backends.base import About
+from memcli.backends.base import About, Owner
 from memcli.errors import StoreError
 from memcli.model import Chunk
 from memcli.rank import COLUMN_WEIGHTS
@@ -16,9 +15,6 @@ from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending
 from memcli.text.query import Query, expression
 
-if TYPE_CHECKING:
-    from memcli.workspace import Workspace
-
 # The sidecar is written again when so many chunks are beside it; until then they are read as rows.
 REPACK_ROWS = 256
 REPACK_SHARE = 0.02
@@ -26,32 +22,32 @@ MOST_ROWS = 4096  # read without a sidecar; beyond that only the keyword leg's b
 MANY_CHUNKS = 2_000  # from here on the words of most chunks are worth dropping from a query
 
 
-def open_backend(workspace: Workspace, *, anew: bool = False) -> SqliteBackend:
+def open_backend(owner: Owner, *, anew: bool = False) -> SqliteBackend:
     """Open ``memory.db``; make, migrate or replace it where it must be. Raises StoreError.
 
     `anew` empties it first but keeps the vectors made so far, where they can be read.
     """
-    layout = workspace.layout
+    layout = owner.layout
     path = layout.database
     try:
-        database = db.connect(path, wait=workspace.settings.index_wait)
+        database = db.connect(path, wait=owner.settings.index_wait)
         if not anew and (database.is_readonly or db.is_current(database)):
-            return SqliteBackend(workspace, database)
+            return SqliteBackend(owner, database)
         database.close()
     except db.NewerError:
         if not anew:
             raise
     except db.DamagedError:
-        if not workspace.is_writable:
+        if not owner.is_writable:
             raise
     except StoreError:
         if os.path.exists(path):
             raise
-    with workspace.lock("index"):
-        return SqliteBackend(workspace, _made(workspace, path, anew=anew))
+    with owner.lock("index"):
+        return SqliteBackend(owner, _made(owner, path, anew=anew))
 
 
-def _made(workspace: Workspace, path: str, *, anew: bool) -> db.Database:
+def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     """A database of this schema at `path`, whatever is there now. Needs the writers' lock."""
     kept: embeddings.Cache | None = None
     try:
@@ -65,10 +61,10 @@ def _made(workspace: Workspace, path: str, *, anew: bool) -> db.Database:
         db.remove(path)
     except db.NewerError:
         db.remove(path, keep_as=f"{path}.newer")
-        workspace.notes.append(f"the newer index is kept as {path}.newer")
+        owner.notes.append(f"the newer index is kept as {path}.newer")
     except db.DamagedError:
         db.remove(path, keep_as=f"{path}.damaged")
-        workspace.notes.append(
+        owner.notes.append(
             f"memory.db was damaged: it is made again from the files and kept as {path}.damaged"
         )
     database = db.connect(path, create=True)
@@ -83,8 +79,8 @@ class SqliteBackend:
 
     is_lasting = True
 
-    def __init__(self, workspace: Workspace, database: db.Database) -> None:
-        self._workspace = workspace
+    def __init__(self, owner: Owner, database: db.Database) -> None:
+        self._owner = owner
         self._database = database
         self._model = embeddings.model(database)
 
@@ -196,7 +192,7 @@ class SqliteBackend:
         if packed is not None:
             gone = packed.count - embeddings.count_state(self._database, embeddings.PACKED)
         if packed is None or max(beside, gone) > max(REPACK_ROWS, REPACK_SHARE * packed.count):
-            sidecar.pack(self._workspace.layout.sidecar, self._database, self._model, dimension)
+            sidecar.pack(self._owner.layout.sidecar, self._database, self._model, dimension)
 
     def counts(self) -> tuple[int, int, int]:
         files, number = chunks.counts(self._database)
@@ -217,7 +213,7 @@ class SqliteBackend:
         )
 
     def _packed(self) -> sidecar.Sidecar | None:
-        path = self._workspace.layout.sidecar
+        path = self._owner.layout.sidecar
         return sidecar.open_sidecar(path, self._database, self._model)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any
 
+from memcli.model import Progress
 from memcli.workspace import Workspace, open_workspace
 
 
@@ -66,7 +67,7 @@ class Context:
         return open_workspace(root, os.environ, root=root)
 
     @contextmanager
-    def progress(self) -> "Iterator[Callable[[str, int, int], None] | None]":
+    def progress(self) -> "Iterator[Progress | None]":
         """A bar on a terminal's stderr, which shows only what takes over a second; else None."""
         if self.is_quiet or not sys.stderr.isatty():
             yield None

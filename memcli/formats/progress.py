@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -16,11 +16,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from memcli import model
+
 AFTER = 1.0  # seconds
 
 
 @contextmanager
-def bar() -> Iterator[Callable[[str, int, int], None]]:
+def bar() -> Iterator[model.Progress]:
     """A callback (what, done, of how many) that draws once the work has lasted AFTER seconds."""
     started = time.monotonic()
     progress = Progress(

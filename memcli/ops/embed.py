@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Sequence
 
 from memcli.errors import ProviderError
-from memcli.ops.index import Progress
+from memcli.model import Progress
 from memcli.store.embeddings import Pending, passage
 from memcli.workspace import Workspace
 

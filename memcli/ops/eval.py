@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import log2
 
 from memcli.errors import UsageError
-from memcli.model import Evaluated, Hit, Missed, ModeScore, SearchOptions
+from memcli.model import Evaluated, Hit, Missed, ModeScore, Progress, SearchOptions
 from memcli.ops.get import parse_place
 from memcli.ops.index import refresh
 from memcli.ops.search import search
@@ -59,7 +59,7 @@ def evaluate(
     *,
     modes: Iterable[str],
     now: datetime,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Evaluated:
     """Recall at 1, 5 and 10, MRR at 10 and nDCG at 10 of each mode.
 

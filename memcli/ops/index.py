@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat as modes
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
 from memcli import layout
 from memcli.errors import ConflictError, StoreError, WorkspaceError
-from memcli.model import Chunk, Indexed, IndexState
+from memcli.model import Chunk, Indexed, IndexState, Progress
 from memcli.store.chunks import Stamp
 from memcli.text.chunk import chunk
 from memcli.text.decode import decode
@@ -34,8 +34,6 @@ AT_ONCE_BYTES = 16 << 20
 NEWEST = 64  # files that are looked at in a workspace too big to walk
 
 WHY_SKIPPED = "a link, no regular file, too large, or a name that cannot be stored"
-
-Progress = Callable[[str, int, int], None]  # what, done, of how many
 
 
 @dataclass(frozen=True, slots=True)
