@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+TITLE_CHARS: Final = 300
+
 ATX: Final = re.compile(r"(#{1,6})(?:[ \t]|$)")
 UNDERLINE: Final = re.compile(r"(?:=+|-+)[ \t]*$")
 FENCE: Final = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
@@ -56,13 +58,14 @@ _YAML_KEY = re.compile(_KEY)
 _YAML_LINE = re.compile(rf"{_KEY}|[ \t]*(?:#|$)|-(?:\s|$)|[ \t]+\S|[\]}}]")
 _TOML_KEY = re.compile(r"[ \t]*(?:[\w.\"' -]+=|\[\[?[^\]]+\])")
 
+_MARKUP = re.compile(r"[<\[`*_~\\]")
 _COMMENT = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 _LINK = re.compile(
     r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"
 )
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_STARS = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<=\S)\1")
-_BARS = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_STARS = re.compile(r"(?<!\\)(\*{1,3}|~~)(?=\S)(.+?)(?<=\S)\1")
+_BARS = re.compile(r"(?<![\w\\])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -151,9 +154,13 @@ def front_matter_end(lines: Sequence[str]) -> int:
 
 
 def plain_title(title: str) -> str:
-    """Return a heading's title as one reads it: no emphasis, code ticks, links or comments."""
-    if title.isalnum():
-        return title
+    """Return a heading's title as one reads it: no emphasis, code ticks, links or comments.
+
+    One over 300 characters, a paragraph in disguise, is cut there.
+    """
+    title = title[:TITLE_CHARS]
+    if not _MARKUP.search(title):
+        return " ".join(title.split())
     kept = _CODE.sub(r"\2", _COMMENT.sub("", title))
     kept = _LINK.sub(lambda found: found[1] or found[2], kept)
     for pattern in (_STARS, _BARS):

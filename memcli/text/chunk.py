@@ -1,0 +1,252 @@
+"""Cut a memory file into chunks for search: at headings, then blocks, lines, sentences.
+
+A chunk begins and ends with a line that is not blank; blank lines between two chunks belong to
+neither, so that appending to a file leaves the chunks before untouched.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from hashlib import sha256
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from memcli.model import Chunk
+from memcli.text.blocks import Block, scan
+from memcli.text.dates import LOG_HEADING
+from memcli.text.decode import split_lines
+from memcli.text.lines import plain_title
+from memcli.text.overlong import cut_line
+from memcli.text.tokens import estimate, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_SOLID: Final = frozenset({"fence", "indented_code", "table", "html", "comment", "front_matter"})
+_LINE_RANK: Final = 1 << 10  # weaker than any boundary of blocks
+
+
+class _Section(NamedTuple):
+    """Lines under one heading path, and the blocks in them."""
+
+    start: int
+    end: int
+    heading: str
+    blocks: list[Block]
+
+
+class _Segment(NamedTuple):
+    """Lines that are not cut, and how strong the boundary before them is (0 is strongest)."""
+
+    start: int
+    end: int
+    rank: int
+
+
+def chunk(path: str, text: str, size: int = 400, overlap: int = 80) -> list[Chunk]:
+    r"""Cut the file `path` with the content `text` (see `decode`) into chunks of `size` tokens.
+
+    `body` is lines `start_line` to `end_line` exactly as in the file, ``\r`` included, but without
+    the end of the last line. A line that alone is over `size` is cut into several chunks with the
+    same line number, each with a part of it (a part that repeats an earlier one is left out, it
+    would have the same id). Where one section had to be cut, the next chunk begins up to `overlap`
+    tokens of whole lines earlier.
+    """
+    lines = split_lines(text)
+    is_log = path.startswith("daily/")
+    blocks = scan(lines, LOG_HEADING.match if is_log else None)
+    chunks: list[Chunk] = []
+    for section in _sections(blocks, len(lines), is_log):
+        start, end = _trim(lines, section.start, section.end)
+        if start > end:
+            continue
+        body = _join(lines, start, end)
+        tokens = estimate(body)
+        if tokens <= size:
+            chunks.append(_make(path, len(chunks), start, end, section.heading, body, tokens))
+            continue
+        seen: set[str] = set()
+        for first, last, part in _Cutter(lines, section, start, end, size, overlap).parts():
+            made = _make(path, len(chunks), first, last, section.heading, part, estimate(part))
+            if made.id not in seen:
+                seen.add(made.id)
+                chunks.append(made)
+    return chunks
+
+
+def _make(
+    path: str, place: int, start: int, end: int, heading: str, body: str, tokens: int
+) -> Chunk:
+    key = sha256(f"{path}\0{start}\0{body}".encode("utf-8", "surrogatepass")).hexdigest()
+    return Chunk(key, path, place, start, end, heading, tokens, body)
+
+
+def _join(lines: Sequence[str], start: int, end: int) -> str:
+    return "".join(lines[start - 1 : end - 1]) + lines[end - 1].rstrip("\r\n")
+
+
+def _trim(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """Leave out blank lines at both edges; `start` is past `end` if all are blank."""
+    while start <= end and lines[start - 1].isspace():
+        start += 1
+    while start < end and lines[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _sections(blocks: list[Block], total: int, is_log: bool) -> Iterator[_Section]:
+    """Begin a section at each heading, unless the one before has no content of its own yet.
+
+    So a title stays with what follows it, as do front matter and comments at the top. An entry of
+    a log stands alone even if it is empty.
+    """
+    trail: list[tuple[int, str]] = []
+    heading = ""
+    start = 1
+    inside: list[Block] = []
+    has_content = False
+    for block in blocks:
+        if block.kind == "heading":
+            ended = has_content or (is_log and bool(trail) and trail[-1][0] >= block.level)
+            if ended:
+                yield _Section(start, block.start_line - 1, heading, inside)
+                start, inside, has_content = block.start_line, [], False
+            while trail and trail[-1][0] >= block.level:
+                trail.pop()
+            trail.append((block.level, plain_title(block.text)))
+            heading = " > ".join(title for _, title in trail if title)
+        elif not has_content:
+            opening = block.kind in ("front_matter", "comment", "thematic_break") and not trail
+            has_content = not opening
+        inside.append(block)
+    yield _Section(start, total, heading, inside)
+
+
+class _Cutter:
+    """Cuts one section that is over the budget into parts of whole lines."""
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        section: _Section,
+        start: int,
+        end: int,
+        size: int,
+        overlap: int,
+    ) -> None:
+        self.lines = lines
+        self.section = section
+        self.start = start
+        self.end = end
+        self.size = size
+        self.overlap = overlap
+        own = lines[start - 1 : end]
+        self.before = [0, *accumulate(map(weigh, own))]  # weight of all lines before each
+        self.solid: list[tuple[int, int]] = []  # blocks that a chunk should not begin within
+
+    def parts(self) -> Iterator[tuple[int, int, str]]:
+        """Yield first line, last line and body of each chunk."""
+        segments = self._segments()
+        place, begin = 0, self.start
+        while place < len(segments):
+            last = self._last(segments, place, begin)
+            end = segments[last].end
+            body = _join(self.lines, begin, end)
+            if begin == end and estimate(body) > self.size:
+                for part in cut_line(body, self.size):
+                    yield begin, end, part
+            else:
+                yield begin, end, body
+            place = last + 1
+            if place < len(segments):
+                begin = self._reach_back(segments[place], begin)
+
+    def _tokens(self, start: int, end: int) -> int:
+        """Estimate the tokens of these lines, without the last one's end."""
+        closing = self.lines[end - 1]
+        weight = self.before[end - self.start + 1] - self.before[start - self.start]
+        return (weight - len(closing) + len(closing.rstrip("\r\n")) + 3) // 4
+
+    def _segments(self) -> list[_Segment]:
+        """List the segments of the section in order; only one line alone can be over the budget."""
+        cuts = [(self.start, 0)]
+        leading = set()  # ends of blocks that should not be parted from what follows them
+        for block in self.section.blocks:
+            self._mark(block, 0, cuts)
+            if block.kind == "heading" or self._is_label(block):
+                leading.add(block.end_line)
+        segments: list[_Segment] = []
+        stops = [line for line, _ in cuts[1:]] + [self.end + 1]
+        for (start, rank), stop in zip(cuts, stops, strict=True):
+            for segment in self._divide(start, stop - 1, rank):
+                if segments and segments[-1].end in leading:
+                    before = segments[-1]
+                    if self._tokens(before.start, segment.end) <= self.size:
+                        segments[-1] = _Segment(before.start, segment.end, before.rank)
+                        continue
+                segments.append(segment)
+        return segments
+
+    def _mark(self, block: Block, rank: int, cuts: list[tuple[int, int]]) -> None:
+        """Note where the section may be cut around `block` and, if it is too big, within it."""
+        if block.start_line > cuts[-1][0]:
+            cuts.append((block.start_line, rank))
+        if block.kind in _SOLID:
+            self.solid.append((block.start_line, block.end_line))
+        elif block.children and self._tokens(block.start_line, block.end_line) > self.size:
+            for child in block.children:
+                self._mark(child, rank + 1, cuts)
+
+    def _is_label(self, block: Block) -> bool:
+        if block.kind != "paragraph" or block.start_line != block.end_line:
+            return False
+        return block.lines[0].rstrip("*_").endswith(":")
+
+    def _divide(self, start: int, end: int, rank: int) -> Iterator[_Segment]:
+        """Yield the lines as one segment if they fit, else each line as one."""
+        start, end = _trim(self.lines, start, end)
+        if start > end:
+            return
+        if self._tokens(start, end) <= self.size:
+            yield _Segment(start, end, rank)
+            return
+        for line in range(start, end + 1):
+            if not self.lines[line - 1].isspace():
+                yield _Segment(line, line, rank if line == start else _LINE_RANK)
+
+    def _last(self, segments: list[_Segment], place: int, begin: int) -> int:
+        """Choose the last segment of the chunk from line `begin` on, which holds at least `place`.
+
+        It ends before the strongest boundary in its second half, or else as late as it can.
+        """
+        last = place
+        while last + 1 < len(segments) and self._tokens(begin, segments[last + 1].end) <= self.size:
+            last += 1
+        if last + 1 == len(segments):
+            return last
+        best = last
+        for candidate in range(last - 1, place - 1, -1):
+            if 2 * self._tokens(begin, segments[candidate].end) < self.size:
+                break
+            if segments[candidate + 1].rank < segments[best + 1].rank:
+                best = candidate
+        return best
+
+    def _reach_back(self, segment: _Segment, previous: int) -> int:
+        """Return the line where the chunk with `segment` begins, to overlap the one before.
+
+        That one began at line `previous`.
+        """
+        begin = segment.start
+        while (
+            begin - 1 > previous
+            and self._tokens(begin - 1, segment.start - 1) <= self.overlap
+            and self._tokens(begin - 1, segment.end) <= self.size
+        ):
+            begin -= 1
+        around = bisect_right(self.solid, (begin, 0)) - 1
+        if around >= 0 and begin <= self.solid[around][1] < segment.start:
+            begin = self.solid[around][1] + 1
+        while self.lines[begin - 1].isspace():
+            begin += 1
+        return begin

@@ -1,0 +1,27 @@
+"""Estimate how many tokens a language model makes of a text, without any model's vocabulary."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NOT_DIGITS: Final = bytes(sorted(set(range(256)) - set(b"0123456789")))
+_ASCII: Final = bytes(range(128))
+# Digits and letters outside the Latin blocks; what is left of `\w` without these.
+_WIDE: Final = re.compile(r"[^\W_A-Za-zªºÀ-ÖØ-öø-ʸˠ-ˤᴀ-ᴥᴬ-ᵜᵢ-ᵥᵫ-ᵷᵹ-ᶾḀ-ỿⱠ-ⱿꜢ-ꞇꞋ-ꟿꬰ-ꭤﬀ-ﬆＡ-Ｚａ-ｚ]+")
+
+
+def estimate(text: str) -> int:
+    """Count each digit and each letter of a non-Latin script as one token, the rest by fours."""
+    return (weigh(text) + 3) // 4
+
+
+def weigh(text: str) -> int:
+    """Return four times the tokens of `text`, not rounded, so that weights of parts add up."""
+    # Deleting bytes is several times faster than matching characters, and most text is ASCII.
+    data = text.encode("utf-8", "surrogatepass")
+    wide = len(data.translate(None, _NOT_DIGITS))
+    if len(data) != len(text):
+        rest = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+        wide += sum(map(len, _WIDE.findall(rest)))
+    return len(text) + 3 * wide
