@@ -20,6 +20,7 @@ COMMANDS = {
     "list": "memcli.cli.list",
     "append-daily": "memcli.cli.append_daily",
     "fact": "memcli.cli.fact",
+    "promote": "memcli.cli.promote",
     "undo": "memcli.cli.undo",
     "status": "memcli.cli.status",
     "doctor": "memcli.cli.doctor",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 
 # Words that change nothing when left out. No pronoun that points, no negation, no quantity, no
@@ -66,6 +67,13 @@ def signature(text: str) -> tuple[str, ...]:
 def is_near_copy(one: str, other: str) -> bool:
     """Say whether the two facts differ in nothing but spelling, articles, fillers and plurals."""
     return signature(one) == signature(other) != ()
+
+
+def likeness(one: str, other: str) -> float:
+    """Return how much two facts have in common, from 0 to 1: Dice's measure of what they say."""
+    first, second = Counter(signature(one)), Counter(signature(other))
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
 
 
 def _plain(text: str) -> str:
