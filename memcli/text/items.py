@@ -25,7 +25,7 @@ def item_text(children: Sequence[Block]) -> str:
     for piece in _pieces(children):
         bare = " ".join(_COMMENT.sub("", piece).split())
         if joined and bare:
-            joined += " " if joined[-1] in _STOPS else "; "
+            joined += " " if joined.rstrip("*_")[-1:] in _STOPS else "; "
         joined += bare
     return joined
 
