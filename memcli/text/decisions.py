@@ -213,7 +213,7 @@ class _Reader:
             if field and self.markers.name(field[0]):
                 self._add(field[1], item)
             elif self.opened is not None and not (
-                field and (is_record or wording.speaks_of_else(field[0]))
+                field and (is_record or wording.is_aside(field[0]))
             ):
                 self._add(text, item)
 
@@ -252,9 +252,7 @@ class _Reader:
         title, rest = callout[1], list(block.children[1:])
         body = [*first.lines[1:], *([item_text(rest)] if title or not _items(rest) else [])]
         if title or any(body):
-            lead = (
-                title if not title or title[-1] in ".:!?" else f"{title}:" if any(body) else title
-            )
+            lead = f"{title}:" if any(body) and title[-1:] not in ("", *".:!?") else title
             self._add(" ".join([lead, *body]), block)
         else:
             for item in _items(rest):

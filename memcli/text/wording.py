@@ -54,7 +54,21 @@ _GROUNDS = re.compile(
     re.IGNORECASE,
 )
 _DATED = re.compile(r"\W*(?:v?\d|[A-Z]{1,6}-?\d)")
-_CHOSEN = re.compile(r"\b(?:chosen|selected|preferred|decided|accepted|agreed)\b", re.IGNORECASE)
+_ALWAYS = _words("why related superseded deprecated withdrawn obsolete")
+# What may follow such a word when it is what the title is about.
+_SUPPLEMENT = re.compile(
+    r"\s*(?:[^\w\s'’-]|\s-|$)|\s+(?:and|but|considered|discussed|explored|evaluated|for|from|in|not"
+    r"|of|or|that|to|we|with)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"""(?:\w+\s+)?(?:rationale|reasons?|reasoning|consequences?|implications?)|why(?:\s.+)?
+    |(?:status|dates?|contexts?|background|problem|alternatives?|options?|option\s+\w{1,2}|pros|cons
+    |examples?|risks?|impacts?|trade-?offs?|deciders|decided\s+by|authors?|owners?|stakeholders
+    |participants|superseded\s+by|supersedes)(?:\s+(?:considered|rejected))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
 # What may stand beside a marker in the title of a document that is a list of decisions.
 _BESIDE = _words(
     """a all and architecture architectural core design engineering final guiding key locked log
@@ -132,8 +146,19 @@ class Markers:
 
 
 def speaks_of_else(title: str) -> bool:
-    """Say whether a heading, label or lead-in is for reasons, options, consequences and so on."""
-    return bool(_ELSE.search(title)) and not _CHOSEN.search(title)
+    """Say whether a heading or label is for reasons, options, consequences and so on.
+
+    "Status" is, "Status codes" is not.
+    """
+    return not _CHOSEN.search(title) and any(
+        _SUPPLEMENT.match(title, found.end()) or found[0].lower() in _ALWAYS
+        for found in _ELSE.finditer(title)
+    )
+
+
+def is_aside(field: str) -> bool:
+    """Say whether the field of a bullet ("Rationale: …") is about a decision, and none itself."""
+    return bool(_ASIDE.fullmatch(field))
 
 
 def is_dated(title: str) -> bool:

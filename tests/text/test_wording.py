@@ -1,7 +1,16 @@
 import pytest
 
 from memcli.text.decisions import MARKERS
-from memcli.text.wording import Markers, field, is_placeholder, label, leads_away, tidy
+from memcli.text.wording import (
+    Markers,
+    field,
+    is_aside,
+    is_placeholder,
+    label,
+    leads_away,
+    speaks_of_else,
+    tidy,
+)
 
 OPENING = """\
 Decisions
@@ -43,6 +52,20 @@ Constraint solver
 Decision record template
 Decisions to make
 Show recent decisions"""
+
+SOMETHING_ELSE = """\
+Consequences
+Positive Consequences
+Pros and Cons of the Options
+Options considered
+Why X
+Status
+Reasons for X
+Next steps
+Related work
+Status: accepted
+Alternatives (rejected)
+Risks - open"""
 
 DECIDES_NOTHING = """\
 TBD
@@ -139,6 +162,29 @@ def test_field():
     assert field("Decision: Use X") == ("Decision", "Use X")
     assert field("Use https://a.example") is None
     assert field("**Keep it simple.** Always.") is None
+
+
+@pytest.mark.parametrize(
+    "title",
+    SOMETHING_ELSE.splitlines(),
+)
+def test_titles_of_something_else(title):
+    assert speaks_of_else(title)
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Status codes", "Date format", "Chosen option", "Link handling", "Storage", "Optional"],
+)
+def test_titles_of_a_topic(title):
+    assert not speaks_of_else(title)
+
+
+def test_fields_beside_a_decision():
+    assert is_aside("Rationale")
+    assert is_aside("Alternatives considered")
+    assert not is_aside("Date format")
+    assert not is_aside("Links")
 
 
 def test_lead_in():
