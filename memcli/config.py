@@ -93,7 +93,15 @@ def load(
     mine = user_file(environ)
     layers: tuple[tuple[str | None, bool], ...] = ((mine, False), (project_file, True))
     for path, is_project in layers:
-        for key, value in _read(path).items():
+        try:
+            found = _read(path)
+        except OSError as error:
+            sentence = f"cannot read the settings in {path}: {error.strerror}"
+            if is_project or not isinstance(error, PermissionError):
+                raise UsageError(sentence) from error
+            notes.append(sentence)  # run as somebody else, with a HOME that is not theirs
+            continue
+        for key, value in found.items():
             setting = FIELDS.get(key)
             if setting is None:
                 raise UsageError(f"unknown setting '{key}' in {path}", hint=nearest(key))
@@ -144,7 +152,7 @@ def user_file(environ: Mapping[str, str]) -> str | None:
 
 
 def _read(path: str | None) -> dict[str, Any]:
-    """The file's keys, dotted; nothing when there is no file."""
+    """The file's keys, dotted; nothing when there is no file. Raises OSError or UsageError."""
     if path is None:
         return {}
     try:
@@ -152,8 +160,6 @@ def _read(path: str | None) -> dict[str, Any]:
             data = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except OSError as error:
-        raise UsageError(f"cannot read the settings in {path}: {error.strerror}") from error
     if all(line.lstrip()[:1] in (b"", b"#") for line in data.splitlines()):
         return {}  # a file of comments alone is not worth the parser's import
     import tomllib  # as costly as the interpreter itself, so only when there is something to read

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli import backends, config, layout, lock, providers, tables
-from memcli.errors import WorkspaceError
+from memcli.errors import StoreError, WorkspaceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,9 +46,22 @@ class Workspace:
         return self._backend
 
     def open_backend(self, *, anew: bool = False) -> Backend:
-        """Open the index again, `anew` from nothing. Raises StoreError."""
+        """Open the index again, `anew` from nothing. Raises StoreError where it could be mended."""
         self.close()
-        name = "sqlite" if self._can_keep_index() else "scan"
+        has_index = os.path.exists(self.layout.database)
+        if self.is_writable or (has_index and not anew):
+            try:
+                return self._opened("sqlite", anew=anew)
+            except StoreError as error:
+                if self.is_writable:
+                    raise
+                self.notes.append(str(error))
+        self.notes.append(
+            f"no index can be kept in {self.layout.home}: the files themselves are read"
+        )
+        return self._opened("scan", anew=anew)
+
+    def _opened(self, name: str, *, anew: bool) -> Backend:
         module = tables.load("backend", backends.TABLE, name)
         opened: Backend = module.open_backend(self, anew=anew)
         self._backend = opened
@@ -91,22 +104,17 @@ class Workspace:
 
     @property
     def is_writable(self) -> bool:
-        """Whether anything can be kept here."""
-        return os.access(self.layout.home, os.W_OK)
+        """Whether the index can be kept here: its folder may be written, and so may its file."""
+        path = self.layout.database
+        return os.access(self.layout.home, os.W_OK) and (
+            os.access(path, os.W_OK) or not os.path.exists(path)
+        )
 
     def close(self) -> None:
         """Let go of the index."""
         if self._backend is not None:
             self._backend.close()
             self._backend = None
-
-    def _can_keep_index(self) -> bool:
-        if self.is_writable or os.path.exists(self.layout.database):
-            return True
-        self.notes.append(
-            f"{self.layout.home} may not be written and has no index: the files themselves are read"
-        )
-        return False
 
 
 def open_workspace(

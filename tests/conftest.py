@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 HOME = Path.home()
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
+
+NOBODY = 65534
 
 NOW = datetime(2026, 11, 20, 12, 0)
 BY_WORD = {"MEM_EMBEDDING_PROVIDER": "none"}  # the model only where meaning is tested
@@ -195,25 +198,39 @@ def mem(tmp_path: Path, project: Path) -> Program:
     return Program(home, project)
 
 
+@dataclass(frozen=True)
+class PlainUser:
+    """Somebody whom modes bind, as they do not bind root."""
+
+    home: Path  # theirs
+    words: tuple[str, ...]  # which run a command as them
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"HOME": str(self.home)}
+
+    def take(self, root: Path) -> Path:
+        """A copy of a project that is theirs."""
+        taken = shutil.copytree(root, self.home / root.name, symlinks=True)
+        if self.words:
+            for base, folders, files in os.walk(taken):
+                for name in [".", *folders, *files]:
+                    os.chown(os.path.join(base, name), NOBODY, NOBODY, follow_symlinks=False)
+        return taken
+
+
 @pytest.fixture
-def as_plain_user(tmp_path: Path) -> Callable[[Path], tuple[str, ...]]:
-    """Give a folder to a user whom modes bind, and answer the words that run a command as them.
-
-    Root passes every mode, so as root the command goes by way of setpriv.
-    """
-
-    def give(folder: Path) -> tuple[str, ...]:
-        if os.geteuid() != 0:
-            return ()
+def plain_user() -> Iterator[PlainUser]:
+    """A user without privileges: this one, or nobody by way of setpriv."""
+    # Not below tmp_path: pytest closes that to everybody else.
+    home = Path(tempfile.mkdtemp(prefix="mem-test-"))
+    home.chmod(0o755)
+    words: tuple[str, ...] = ()
+    if os.geteuid() == 0:
         if shutil.which("setpriv") is None:
             pytest.skip("as root this needs setpriv")
-        nobody = 65534
-        for base, folders, files in os.walk(folder):
-            for name in [".", *folders, *files]:
-                os.chown(os.path.join(base, name), nobody, nobody, follow_symlinks=False)
-        for above in folder.resolve().parents:
-            if above.stat().st_uid == 0 and not above.stat().st_mode & 0o001:
-                above.chmod(above.stat().st_mode | 0o011)
-        return ("setpriv", f"--reuid={nobody}", f"--regid={nobody}", "--clear-groups")
-
-    return give
+        words = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    yield PlainUser(home, words)
+    for base, _, _ in os.walk(home):
+        os.chmod(base, 0o755)
+    shutil.rmtree(home)

@@ -62,11 +62,9 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     except db.NewerError:
         db.remove(path, keep_as=f"{path}.newer")
         owner.notes.append(f"the newer index is kept as {path}.newer")
-    except db.DamagedError:
+    except db.DamagedError as error:
         db.remove(path, keep_as=f"{path}.damaged")
-        owner.notes.append(
-            f"memory.db was damaged: it is made again from the files and kept as {path}.damaged"
-        )
+        owner.notes.append(f"{error}: it is made again from the files and kept as {path}.damaged")
     database = db.connect(path, create=True)
     database.migrate()
     if kept:

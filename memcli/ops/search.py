@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from memcli import layout, rank
 from memcli.errors import ConflictError, ProviderError, UsageError
 from memcli.model import Hit, Hits, IndexState, SearchOptions
-from memcli.ops.index import refresh, state_of
+from memcli.ops.refresh import refresh, state_of
 from memcli.store.chunks import StoredChunk
 from memcli.store.db import DamagedError
 from memcli.text.dates import date_of
@@ -29,16 +29,14 @@ def search(workspace: Workspace, text: str, options: SearchOptions, *, now: date
         return _search(workspace, text, options, now)
     except DamagedError:
         # The index is a cache: one that breaks under a search is made again, once.
-        if not workspace.is_writable:
-            raise
-        with workspace.lock("index"):
-            workspace.open_backend(anew=True)
+        workspace.open_backend(anew=True)
         return _search(workspace, text, options, now)
 
 
 def _search(workspace: Workspace, text: str, options: SearchOptions, now: datetime) -> Hits:
     seconds = now.timestamp()
-    if options.refresh:
+    is_empty = not workspace.backend.counts()[0]  # never made, or just being made again
+    if options.refresh or is_empty:
         state = refresh(workspace, now=seconds)
     else:
         state = state_of(workspace, behind=0, is_partial=True)

@@ -24,6 +24,11 @@ class Stamp:
     hash: bytes  # blake2b-128 of the bytes
     note: str = ""  # what was odd about reading it
 
+    @property
+    def signature(self) -> tuple[int, int, int, int]:
+        """What shows an edit; a racy stamp proves nothing."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
+
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from memcli.errors import StoreError
+from memcli.errors import ConflictError, MemError, StoreError
 
 SCHEMA = 1  # PRAGMA user_version of a database that this program reads and writes
 OPEN_TIMEOUT_CAP = 300.0  # seconds, whatever is asked for
@@ -33,7 +33,11 @@ class NewerError(StoreError):
 
 
 class Database:
-    """An open ``memory.db``. Every method raises StoreError, or a kind of it, when SQLite fails."""
+    """An open ``memory.db``.
+
+    Every method raises StoreError, or a kind of it, when SQLite fails, and ConflictError when
+    another program holds the database.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: str, *, is_readonly: bool) -> None:
         self._connection = connection
@@ -79,10 +83,12 @@ class Database:
         self.run("COMMIT")
 
     def migrate(self) -> None:
-        """Bring an older or empty database to this schema."""
+        """Bring an older or empty database to this schema; a foreign one is a DamagedError."""
         from memcli.store import schema  # its library costs more than a whole search
 
         with _translated(self.path):
+            if schema.is_foreign(self._connection):
+                raise DamagedError(f"{self.path} is a database of another program")
             schema.migrate(self._connection)
             self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
@@ -175,20 +181,26 @@ def _quoted(path: str) -> str:
 def _translated(path: str) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _ours(error, path) from error
 
 
-def _ours(error: sqlite3.Error, path: str) -> StoreError:
+_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# What SQLite says when the tables are not ours, or hold what we never put there.
+_FOREIGN = ("no such table", "no such column", "has no column", "decode", "malformed JSON")
+
+
+def _ours(error: sqlite3.Error | UnicodeDecodeError, path: str) -> MemError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreError(f"{path} is in use by another program", hint="try again in a moment")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or (
-        code == sqlite3.SQLITE_ERROR and "no such table" in str(error)
-    ):
+        return ConflictError(f"{path} is in use by another program", hint="try again in a moment")
+    if code in _BROKEN or any(mark in str(error) for mark in _FOREIGN):
         return DamagedError(f"{path} is damaged", hint="mem index --full")
     if code == sqlite3.SQLITE_FULL:
-        return StoreError(f"no space left for {path}")
+        return StoreError(f"no space left for {path}", hint="make room, then: mem index")
     if code == sqlite3.SQLITE_READONLY:
-        return StoreError(f"{path} may not be written")
+        return StoreError(
+            f"{path} may not be written",
+            hint=f"see that you may write it, and {path}-wal and -shm if they are there",
+        )
     return StoreError(f"{path}: {error}", hint="mem doctor")

@@ -19,6 +19,12 @@ def migrate(connection: sqlite3.Connection) -> None:
     migrations.apply(Database(connection))
 
 
+def is_foreign(connection: sqlite3.Connection) -> bool:
+    """Whether there are tables here that no migration of ours made."""
+    db = Database(connection)
+    return not migrations.applied(db) and bool({*db.table_names()} - {migrations.migrations_table})
+
+
 @migrations()
 def first(db: Database) -> None:
     db.table("files").create(
