@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 DEFAULT_STAGE = "note"
 STAGE_CHARS = 80
 
+# Patterns are compiled on first use: the entry of a plain commit needs none of them.
 _TIME = r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)"
 _DASH_STAGE = r"(?:[ \t]+(?:—|–|-{1,3})(?:[ \t]+(?P<stage>.*?))?)?[ \t]*$"
 # Written with two digits and an em dash; read as people retype it.
-_ENTRY = re.compile(rf" {{0,3}}##[ \t]+{_TIME}{_DASH_STAGE}")
-_DAY = re.compile(r" {0,3}#[ \t]+Daily log\b")
+_ENTRY = rf" {{0,3}}##[ \t]+{_TIME}{_DASH_STAGE}"
+_DAY = r" {0,3}#[ \t]+Daily log\b"
 # The two kinds of line that structure a log, with any backslashes already before them.
-_STRUCTURE = re.compile(r"(?P<indent> {0,3})(?P<slashes>\\*)(?P<mark>#.*)", re.DOTALL)
+_STRUCTURE = r"(?s)(?P<indent> {0,3})(?P<slashes>\\*)(?P<mark>#.*)"
 # A time and a dash, then a row of hyphens: the same heading in setext form.
-_TIME_LINE = re.compile(rf" {{0,3}}{_TIME}{_DASH_STAGE}")
-_UNDERLINE = re.compile(r"(?P<indent> {0,3})(?P<slashes>\\*)(?P<mark>-+[ \t]*)$")
+_TIME_LINE = rf" {{0,3}}{_TIME}{_DASH_STAGE}"
+_UNDERLINE = r"(?P<indent> {0,3})(?P<slashes>\\*)(?P<mark>-+[ \t]*)$"
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 # Spaces, control characters, and marks that break the line or turn its direction.
-_NOT_IN_STAGE = re.compile(r"[\s\x00-\x20\x7f-\xa0\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
+_NOT_IN_STAGE = r"[\s\x00-\x20\x7f-\xa0\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,9 @@ class LoggedEntry:
 
 def clean_stage(stage: str) -> str:
     """Make `stage` one short line; a blank one is ``note``."""
-    line = _NOT_IN_STAGE.sub(" ", stage).strip()
+    line = " ".join(stage.split())
+    if not line.isprintable():
+        line = re.sub(_NOT_IN_STAGE, " ", line).strip()
     return line[:STAGE_CHARS].strip() or DEFAULT_STAGE
 
 
@@ -54,7 +56,7 @@ def render_entry(timestamp: datetime, stage: str, body: str, *, first_of_day: bo
     """
     if not body.strip():
         return ""
-    kept = _shift(_LINE_END.sub("\n", body).strip("\n"), 1)
+    kept = _shift("\n".join(_lines(body)).strip("\n"), 1)
     day = f"# Daily log {timestamp.date()}\n" if first_of_day else ""
     return f"{day}\n## {timestamp:%H:%M} — {clean_stage(stage)}\n\n{kept}\n"
 
@@ -65,17 +67,17 @@ def parse(text: str, day: datetime) -> list[LoggedEntry]:
     Headings count wherever they stand, also inside a fence that was left open. What is before the
     first entry belongs to none.
     """
-    lines = _LINE_END.split(text)
+    lines = _lines(text)
     bounds = [number for number, line in enumerate(lines) if _opens(line)]
     return [
         _read_entry(lines, start, stop, day)
         for start, stop in pairwise([*bounds, len(lines)])
-        if _ENTRY.match(lines[start])
+        if re.match(_ENTRY, lines[start])
     ]
 
 
 def _read_entry(lines: list[str], start: int, stop: int, day: datetime) -> LoggedEntry:
-    heading = _ENTRY.match(lines[start])
+    heading = re.match(_ENTRY, lines[start])
     assert heading, "an entry starts with its heading"
     while not lines[stop - 1]:
         stop -= 1
@@ -87,25 +89,30 @@ def _read_entry(lines: list[str], start: int, stop: int, day: datetime) -> Logge
     return LoggedEntry(entry, start_line=start + 1, end_line=stop)
 
 
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def _opens(line: str) -> bool:
-    return bool(_ENTRY.match(line) or _DAY.match(line))
+    return bool(re.match(_ENTRY, line) or re.match(_DAY, line))
 
 
 def _shift(body: str, step: int) -> str:
     """Add (1) or take away (-1) the backslash before each line that could pass for a heading."""
-    if "#" not in body and "-" not in body:
+    may_be_setext = "\n" in body and ":" in body and "-" in body
+    if not may_be_setext and "#" not in body:
         return body
     shifted = []
     after_time = False
     for line in body.split("\n"):
-        found = _STRUCTURE.match(line)
+        found = re.match(_STRUCTURE, line)
         if found and _opens(found["mark"]):
             shifted.append(_slashed(found, step))
             after_time = False
             continue
-        underline = _UNDERLINE.match(line) if after_time else None
+        underline = re.match(_UNDERLINE, line) if after_time else None
         shifted.append(_slashed(underline, step) if underline else line)
-        after_time = bool(line.strip()) and (after_time or bool(_TIME_LINE.match(line)))
+        after_time = bool(line.strip()) and (after_time or bool(re.match(_TIME_LINE, line)))
     return "\n".join(shifted)
 
 
