@@ -10,7 +10,8 @@ import stat
 from memcli import disk, layout
 from memcli.errors import StoreError
 from memcli.model import Diagnosis, Problem
-from memcli.ops.index import apply, differ
+from memcli.ops.differ import differ
+from memcli.ops.index import apply
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 

@@ -11,7 +11,7 @@ from math import log2
 from memcli.errors import UsageError
 from memcli.model import Evaluated, Hit, Missed, ModeScore, Progress, SearchOptions
 from memcli.ops.get import parse_place
-from memcli.ops.index import refresh
+from memcli.ops.refresh import refresh
 from memcli.ops.search import search
 from memcli.workspace import Workspace
 

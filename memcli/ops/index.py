@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat as modes
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from heapq import nlargest
+from collections.abc import Collection
+from dataclasses import replace
 
 from memcli import layout
 from memcli.errors import ConflictError, StoreError, WorkspaceError
-from memcli.model import Chunk, Indexed, IndexState, Progress
+from memcli.model import Chunk, Indexed, Progress
+from memcli.ops.differ import Difference, differ
 from memcli.store.chunks import Stamp
 from memcli.text.chunk import chunk
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 
-LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
 BATCH_FILES = 512  # so many files, or ...
 BATCH_BYTES = 8 << 20  # ... so many bytes are committed together: an interrupted run goes on there
 
@@ -29,30 +27,7 @@ BATCH_BYTES = 8 << 20  # ... so many bytes are committed together: an interrupte
 GRAIN = 0.02  # seconds
 COARSE_GRAIN = 2.0
 
-AT_ONCE_FILES = 2_000  # what a search takes in before it answers: a second's work or so
-AT_ONCE_BYTES = 16 << 20
-NEWEST = 64  # files that are looked at in a workspace too big to walk
-
 WHY_SKIPPED = "a link, no regular file, too large, or a name that cannot be stored"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How the files differ from the index."""
-
-    changed: tuple[tuple[str, os.stat_result], ...]  # new ones too
-    removed: tuple[str, ...]
-    unchanged: int
-    skipped: tuple[str, ...]  # links and the like, named and not read
-    is_partial: bool = False  # not every file was looked at
-
-    @property
-    def behind(self) -> int:
-        return len(self.changed) + len(self.removed)
-
-    @property
-    def bytes(self) -> int:
-        return sum(found.st_size for _, found in self.changed)
 
 
 def index(
@@ -95,35 +70,6 @@ def index(
     )
 
 
-def refresh(workspace: Workspace, *, now: float) -> IndexState:
-    """What a search does first: take in what changed, or say how far behind the index is.
-
-    Never waits: when another writer is at work, or when so much changed that a person would wonder,
-    the answer comes from what is there.
-    """
-    backend = workspace.backend
-    if backend.is_lasting and backend.counts()[0] > workspace.settings.index_walk_limit:
-        difference = differ_quickly(workspace)
-    else:
-        difference = differ(workspace)
-    behind = difference.behind
-    if behind and not backend.is_lasting:
-        workspace.notes += apply(workspace, difference, now=now).notes
-        behind = 0
-    elif behind and not workspace.is_writable:
-        workspace.notes.append(f"the index is behind by {behind} files and may not be written")
-    elif behind > AT_ONCE_FILES or difference.bytes > AT_ONCE_BYTES:
-        workspace.notes.append(f"the index is behind by {behind} files; run: mem index")
-    elif behind:
-        try:
-            with workspace.lock("search", wait=0):
-                workspace.notes += apply(workspace, difference, now=now).notes
-                behind = 0
-        except ConflictError as error:
-            workspace.notes.append(f"the index is behind by {behind} files: {error}")
-    return state_of(workspace, behind=behind, is_partial=difference.is_partial)
-
-
 def index_written(workspace: Workspace, paths: Collection[str], *, now: float) -> list[str]:
     """Take files that were just written into the index, if there is one; what there is to say.
 
@@ -144,94 +90,6 @@ def index_written(workspace: Workspace, paths: Collection[str], *, now: float) -
             return list(apply(workspace, difference, now=now).notes)
     except (StoreError, ConflictError, OSError) as error:
         return [f"written, but not indexed yet: {error}"]
-
-
-def state_of(workspace: Workspace, *, behind: int, is_partial: bool) -> IndexState:
-    """The index as an answer reports it."""
-    files, chunks, pending = workspace.backend.counts()
-    if workspace.settings.embedding_provider == "none":
-        pending = 0
-    state = "stale" if behind else "partial" if is_partial else "fresh"
-    return IndexState(state, files=files, chunks=chunks, pending=pending, behind=behind)
-
-
-def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
-    """Compare size, times and inode of every file with the index; of `paths` only if any."""
-    known = dict(workspace.backend.signatures())
-    changed: list[tuple[str, os.stat_result]] = []
-    skipped: list[str] = []
-    unchanged = 0
-    for path, found in layout.scan(workspace.layout):
-        if found is None or found.st_size > LARGEST or not _is_storable(path):
-            skipped.append(path)
-            continue
-        signature = known.pop(path, None)
-        if signature == (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino):
-            unchanged += 1
-        else:
-            changed.append((path, found))
-    if not paths:
-        return Difference(tuple(changed), tuple(known), unchanged, tuple(skipped))
-
-    def is_wanted(path: str) -> bool:
-        return any(path == wanted or path.startswith(wanted + "/") for wanted in paths)
-
-    return Difference(
-        tuple(pair for pair in changed if is_wanted(pair[0])),
-        tuple(path for path in known if is_wanted(path)),
-        unchanged,
-        tuple(path for path in skipped if is_wanted(path)),
-        is_partial=True,
-    )
-
-
-def differ_quickly(workspace: Workspace) -> Difference:
-    """Compare the newest files, and folders whose own time changed, in a workspace too big to walk.
-
-    An edit within an old file is not seen, which the answer says: its index is partial.
-    """
-    memory = workspace.layout.memory
-    signatures = workspace.backend.signatures()
-    newest = nlargest(NEWEST, signatures, key=lambda path: signatures[path][1])
-    last_write = signatures[newest[0]][2] if newest else 0
-    changed: list[tuple[str, os.stat_result]] = []
-    removed: list[str] = []
-    for path in newest:
-        try:
-            found = os.stat(os.path.join(memory, path), follow_symlinks=False)
-        except FileNotFoundError:
-            removed.append(path)
-            continue
-        except OSError as error:
-            raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
-        if signatures[path] != (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino):
-            changed.append((path, found))
-    folders = {path.rpartition("/")[0] for path in signatures} | {""}
-    for folder in folders:
-        changed += _newcomers(memory, folder, signatures, since=last_write)
-    return Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
-
-
-def _newcomers(
-    memory: str, folder: str, known: Mapping[str, tuple[int, int, int, int]], *, since: int
-) -> Iterator[tuple[str, os.stat_result]]:
-    """Unknown files of a folder whose own time says that names changed in it after `since`."""
-    full = os.path.join(memory, folder)
-    try:
-        if os.stat(full).st_mtime_ns <= since:
-            return
-        names = os.listdir(full)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise WorkspaceError(f"cannot list {folder}: {error.strerror}") from error
-    for name in names:
-        path = f"{folder}/{name}" if folder else name
-        if path in known or not name.endswith(".md") or name[0] == ".":
-            continue
-        found = os.stat(os.path.join(memory, path), follow_symlinks=False)
-        if modes.S_ISREG(found.st_mode) and found.st_size <= LARGEST and _is_storable(path):
-            yield path, found
 
 
 def apply(
@@ -330,11 +188,6 @@ def _read(memory: str, path: str, now: float) -> tuple[Stamp, bytes]:
         hash=hashlib.blake2b(data, digest_size=16).digest(),
     )
     return stamp, data
-
-
-def _is_storable(path: str) -> bool:
-    """Whether a file name is UTF-8 without control characters."""
-    return path.isprintable()
 
 
 def _shown(path: str) -> str:

@@ -6,7 +6,8 @@ import os
 
 from memcli import layout
 from memcli.model import Status
-from memcli.ops.index import differ, state_of
+from memcli.ops.differ import differ
+from memcli.ops.refresh import state_of
 from memcli.workspace import Workspace
 
 

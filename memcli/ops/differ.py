@@ -1,0 +1,155 @@
+"""See how the files differ from the index by their stamps alone: nothing is read here.
+
+A scan that fails is an error and never a deletion.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as modes
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from memcli import layout
+from memcli.errors import UsageError, WorkspaceError
+from memcli.workspace import Workspace
+
+LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
+NEWEST = 64  # files that are looked at in a workspace too big to walk
+
+Signature = tuple[int, int, int, int]  # size, mtime_ns, ctime_ns, inode
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How the files differ from the index."""
+
+    changed: tuple[tuple[str, os.stat_result], ...]  # new ones too
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[str, ...]  # links and the like, named and not read
+    is_partial: bool = False  # not every file was looked at
+
+    @property
+    def behind(self) -> int:
+        return len(self.changed) + len(self.removed)
+
+    @property
+    def bytes(self) -> int:
+        return sum(found.st_size for _, found in self.changed)
+
+
+def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
+    """Compare size, times and inode of every file with the index; of `paths` only if any."""
+    if paths:
+        named = _differ_named(workspace, paths)
+        if named is not None:
+            return named
+    known = dict(workspace.backend.signatures())
+    changed: list[tuple[str, os.stat_result]] = []
+    skipped: list[str] = []
+    unchanged = 0
+    for path, found in layout.scan(workspace.layout):
+        if found is not None and known.get(path) == _signature(found):
+            del known[path]
+            unchanged += 1
+        elif found is None or not _is_taken(path, found):
+            skipped.append(path)
+        else:
+            known.pop(path, None)
+            changed.append((path, found))
+    if not paths:
+        return Difference(tuple(changed), tuple(known), unchanged, tuple(skipped))
+
+    def is_wanted(path: str) -> bool:
+        return any(path == wanted or path.startswith(wanted + "/") for wanted in paths)
+
+    return Difference(
+        tuple(pair for pair in changed if is_wanted(pair[0])),
+        tuple(path for path in known if is_wanted(path)),
+        unchanged,
+        tuple(path for path in skipped if is_wanted(path)),
+        is_partial=True,
+    )
+
+
+def _differ_named(workspace: Workspace, paths: Collection[str]) -> Difference | None:
+    """Look at some files without a walk; None unless each is one that is there and may be read."""
+    stamps = workspace.backend.stamps(paths)
+    changed = []
+    unchanged = 0
+    for path in dict.fromkeys(paths):
+        if not path.endswith(".md") or path[0] == "." or "/." in path:
+            return None
+        try:
+            found = os.stat(workspace.layout.memory_path(path), follow_symlinks=False)
+        except (OSError, UsageError, WorkspaceError):
+            return None
+        if not modes.S_ISREG(found.st_mode) or not _is_taken(path, found):
+            return None
+        one = stamps.get(path)
+        if one is None or one.is_racy or _signature(found) != one.signature:
+            changed.append((path, found))
+        else:
+            unchanged += 1
+    return Difference(tuple(changed), (), unchanged, (), is_partial=True)
+
+
+def differ_quickly(workspace: Workspace) -> Difference:
+    """Compare the newest files, and folders whose own time changed, in a workspace too big to walk.
+
+    An edit within an old file is not seen, which the answer says: its index is partial.
+    """
+    memory = workspace.layout.memory
+    signatures = workspace.backend.signatures()
+    from heapq import nlargest  # spared where a walk is short
+
+    newest = nlargest(NEWEST, signatures, key=lambda path: signatures[path][1])
+    last_write = signatures[newest[0]][2] if newest else 0
+    changed: list[tuple[str, os.stat_result]] = []
+    removed: list[str] = []
+    for path in newest:
+        try:
+            found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+        except FileNotFoundError:
+            removed.append(path)
+            continue
+        except OSError as error:
+            raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
+        if signatures[path] != _signature(found):
+            changed.append((path, found))
+    folders = {path.rpartition("/")[0] for path in signatures} | {""}
+    for folder in folders:
+        changed += _newcomers(memory, folder, signatures, since=last_write)
+    return Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
+
+
+def _newcomers(
+    memory: str, folder: str, known: Mapping[str, Signature], *, since: int
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Unknown files of a folder whose own time says that names changed in it after `since`."""
+    full = os.path.join(memory, folder)
+    try:
+        if os.stat(full).st_mtime_ns <= since:
+            return
+        names = os.listdir(full)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise WorkspaceError(f"cannot list {folder}: {error.strerror}") from error
+    for name in names:
+        path = f"{folder}/{name}" if folder else name
+        if path in known or not name.endswith(".md") or name[0] == ".":
+            continue
+        found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+        if modes.S_ISREG(found.st_mode) and _is_taken(path, found):
+            yield path, found
+
+
+def _signature(found: os.stat_result) -> Signature:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _is_taken(path: str, found: os.stat_result) -> bool:
+    """Whether a regular file is of a size and a name (UTF-8, no control characters) to be kept."""
+    return found.st_size <= LARGEST and path.isprintable()

@@ -1,0 +1,55 @@
+"""What a search does first: take in what changed, or say how far behind the index is."""
+
+from __future__ import annotations
+
+from memcli.errors import ConflictError
+from memcli.model import IndexState
+from memcli.ops.differ import Difference, differ, differ_quickly
+from memcli.workspace import Workspace
+
+AT_ONCE_FILES = 2_000  # what a search takes in before it answers: a second's work or so
+AT_ONCE_BYTES = 16 << 20
+
+
+def refresh(workspace: Workspace, *, now: float) -> IndexState:
+    """What a search does first: take in what changed, or say how far behind the index is.
+
+    Never waits: when another writer is at work, or when so much changed that a person would wonder,
+    the answer comes from what is there.
+    """
+    backend = workspace.backend
+    if backend.is_lasting and backend.counts()[0] > workspace.settings.index_walk_limit:
+        difference = differ_quickly(workspace)
+    else:
+        difference = differ(workspace)
+    behind = difference.behind
+    if behind and not backend.is_lasting:
+        _take_in(workspace, difference, now)
+        behind = 0
+    elif behind and not workspace.is_writable:
+        workspace.notes.append(f"the index is behind by {behind} files and may not be written")
+    elif behind > AT_ONCE_FILES or difference.bytes > AT_ONCE_BYTES:
+        workspace.notes.append(f"the index is behind by {behind} files; run: mem index")
+    elif behind:
+        try:
+            with workspace.lock("search", wait=0):
+                _take_in(workspace, difference, now)
+                behind = 0
+        except ConflictError as error:
+            workspace.notes.append(f"the index is behind by {behind} files: {error}")
+    return state_of(workspace, behind=behind, is_partial=difference.is_partial)
+
+
+def _take_in(workspace: Workspace, difference: Difference, now: float) -> None:
+    from memcli.ops.index import apply  # reader and chunker, spared where nothing changed
+
+    workspace.notes += apply(workspace, difference, now=now).notes
+
+
+def state_of(workspace: Workspace, *, behind: int, is_partial: bool) -> IndexState:
+    """The index as an answer reports it."""
+    files, chunks, pending = workspace.backend.counts()
+    if workspace.settings.embedding_provider == "none":
+        pending = 0
+    state = "stale" if behind else "partial" if is_partial else "fresh"
+    return IndexState(state, files=files, chunks=chunks, pending=pending, behind=behind)
