@@ -159,6 +159,7 @@ class Initialised:
 
     root: str
     created: tuple[str, ...]  # relative to the root; empty when all was there
+    hooks: tuple[HookChange, ...] = ()  # with --hooks
     notes: tuple[str, ...] = ()
 
 
@@ -415,3 +416,85 @@ class Undone:
     files: tuple[str, ...]
     diff: str  # what taking it back changes, or would change
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HookChange:
+    """What became of one git hook."""
+
+    hook: str  # post-commit or post-merge
+    path: str  # absolute
+    what: str  # installed, updated, unchanged or removed
+    did: tuple[str, ...] = ()  # every file that was touched, in a sentence each
+
+
+@dataclass(frozen=True, slots=True)
+class HooksChanged:
+    """The answer of ``mem hooks install`` and ``mem hooks remove``."""
+
+    hooks: tuple[HookChange, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HookState:
+    """How one git hook stands."""
+
+    hook: str
+    path: str
+    state: str  # installed, not installed, outdated, edited, or not run and why
+    program: str = ""  # the mem that it runs, empty for the one on git's PATH
+    is_program_there: bool = False
+    beside: str = ""  # where the hook is that was there before
+
+
+@dataclass(frozen=True, slots=True)
+class HookStates:
+    """The answer of ``mem hooks status``."""
+
+    hooks: tuple[HookState, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledItem:
+    """Something that recall took or left out."""
+
+    place: str  # "MEMORY.md:12", "daily/2026-02-11.md:13-23"
+    tokens: int
+    why: str  # "instruction", "found (0.92)", "recent day" …
+    lines: int  # of it, taken
+    of_lines: int  # it has
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledSection:
+    """One section of a recalled fragment."""
+
+    name: str
+    heading: str
+    body: tuple[str, ...]  # quoted lines
+    taken: tuple[RecalledItem, ...]
+    left_out: tuple[RecalledItem, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The answer of ``mem recall``: a fragment for a prompt and the receipt for it."""
+
+    query: str
+    text: str  # the fragment, empty when there is nothing to recall
+    budget: int  # tokens
+    tokens: int  # of the whole fragment
+    sections: tuple[RecalledSection, ...]
+    index: IndexState
+    notes: tuple[str, ...] = ()
+
+    @property
+    def omitted(self) -> int:
+        """How many items were left out or cut."""
+        return sum(
+            len(section.left_out) + sum(item.lines < item.of_lines for item in section.taken)
+            for section in self.sections
+        )

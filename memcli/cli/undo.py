@@ -6,11 +6,11 @@ from typing import Annotated
 from memcli import history
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
-from memcli.errors import UsageError
-from memcli.ops.index import index_written
+from memcli.errors import RefusedError, UsageError
 from memcli.layout import Layout
 from memcli.model import RevisionDiff, RevisionLine, RevisionList
-from memcli.ops.undo import newest, past, undo
+from memcli.ops.index import index_written
+from memcli.ops.undo import past, undo
 from memcli.ops.undo import show as diff_of
 
 
@@ -36,7 +36,10 @@ def run(
         say(context, result.notes)
         return 0
     if diff:
-        number = newest(workspace.layout) if number is None else number
+        if number is None:
+            number = next(iter(history.ids(workspace.layout)), None)
+        if number is None:
+            raise RefusedError("there are no revisions")
         show(context, RevisionDiff(number, diff_of(workspace.layout, number)))
         return 0
     now = datetime.now().astimezone()

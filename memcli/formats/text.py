@@ -14,11 +14,15 @@ from memcli.model import (
     FactList,
     Hit,
     Hits,
+    HookChange,
+    HooksChanged,
+    HookStates,
     Indexed,
     Initialised,
     Listing,
     Passage,
     Promoted,
+    Recalled,
     RevisionDiff,
     RevisionList,
     SettingValues,
@@ -81,6 +85,7 @@ def initialised(result: Initialised) -> Iterator[str]:
         yield f"already there: {printable(result.root)}/.decsr"
     for path in result.created:
         yield f"made {path}"
+    yield from _hook_changes(result.hooks)
 
 
 def passage(result: Passage) -> Iterator[str]:
@@ -212,6 +217,24 @@ def _sources(sources: tuple[Source, ...]) -> Iterator[str]:
                 yield printable(f"{source.path}: {note}")
 
 
+def recalled(result: Recalled, *, is_receipt: bool = False) -> Iterator[str]:
+    if not is_receipt:
+        yield result.text.rstrip("\n") if result.text else "nothing to recall"
+        return
+    yield f"{result.tokens} of {result.budget} tokens; index {result.index.state}"
+    for section in result.sections:
+        yield f"{section.name}: {section.tokens} tokens"
+        for item in section.taken:
+            part = (
+                ""
+                if item.lines == item.of_lines
+                else f", cut to {item.lines} of {item.of_lines} lines"
+            )
+            yield printable(f"  + {item.place}  {item.tokens} tokens, {item.why}{part}")
+        for item in section.left_out:
+            yield printable(f"  - {item.place}  {item.why}")
+
+
 def revision_list(result: RevisionList) -> Iterator[str]:
     for one in result.revisions:
         note = f"  {one_line(one.note)[:60]}" if one.note else ""
@@ -238,6 +261,27 @@ def undone(result: Undone) -> Iterator[str]:
         yield printable(f"took back {what}: {files} (revision {result.revision})")
 
 
+def hooks_changed(result: HooksChanged) -> Iterator[str]:
+    yield from _hook_changes(result.hooks)
+
+
+def _hook_changes(hooks: tuple[HookChange, ...]) -> Iterator[str]:
+    for one in hooks:
+        yield printable(f"{one.what} {one.hook}: {'; '.join(one.did) or one.path}")
+
+
+def hook_states(result: HookStates) -> Iterator[str]:
+    for one in result.hooks:
+        yield printable(f"{one.hook}: {one.state}, {one.path}")
+        if one.state == "not installed":
+            continue
+        program = one.program or "memcli or mem on the PATH"
+        gone = " (gone; the PATH is tried)" if one.program and not one.is_program_there else ""
+        yield printable(f"    runs {program}{gone}")
+        if one.beside:
+            yield printable(f"    then {one.beside}")
+
+
 _TABLE: dict[type, Callable[..., Iterator[str]]] = {
     Appended: appended,
     Checked: checked,
@@ -246,11 +290,14 @@ _TABLE: dict[type, Callable[..., Iterator[str]]] = {
     FactChanged: fact_changed,
     FactList: fact_list,
     Hits: hits,
+    HookStates: hook_states,
+    HooksChanged: hooks_changed,
     Indexed: indexed,
     Initialised: initialised,
     Listing: listing,
     Passage: passage,
     Promoted: promoted,
+    Recalled: recalled,
     RevisionDiff: revision_diff,
     RevisionList: revision_list,
     SettingValues: setting_values,

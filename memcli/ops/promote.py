@@ -1,4 +1,4 @@
-"""Decisions in documents become facts in MEMORY.md, each once; or a gate that says which are not."""
+"""Decisions in documents become facts in MEMORY.md, each once; or a gate says which are not."""
 
 from __future__ import annotations
 

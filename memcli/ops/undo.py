@@ -15,25 +15,13 @@ from memcli.edit import edit, read, recover
 from memcli.errors import ConflictError, RefusedError
 from memcli.layout import Layout, scan
 from memcli.lock import WAIT, hold
-from memcli.model import Change, Revision
+from memcli.model import Change, Revision, Undone
 from memcli.text.merge import Conflict, merge, take_out
 from memcli.text.revisions import diff
 
 _SHOWN_LINES = 6
 
 _Read = Callable[[str], bytes | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """The answer of ``mem undo``. A dry run has no ``revision``."""
-
-    undoes: int
-    op: str  # the verb of what was taken back
-    revision: int | None
-    files: tuple[str, ...]
-    diff: str  # what taking it back changes, or would change
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

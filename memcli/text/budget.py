@@ -1,0 +1,119 @@
+"""Share a budget of tokens among sections, fairly and without surprises.
+
+Every item gets the budget at which its section's share alone would pay for it and all before it in
+that section (the finish time of weighted fair queueing; Demers, Keshav and Shenker 1989). Items are
+taken in that order until the budget is spent, so that
+- no section gets less than its share while it has items left,
+- what a section leaves unused goes to the others by their shares,
+- a larger budget takes all that a smaller one took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memcli.text.tokens import weigh
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that may be taken. Only its first `fixed` lines cannot be taken in part."""
+
+    lines: tuple[str, ...]
+    fixed: int = 1
+
+    @property
+    def weight(self) -> int:
+        """Four times its tokens, line ends included."""
+        return sum(weigh(line) + 1 for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Items in the order of their worth. One of share 0 gets what all others leave."""
+
+    name: str
+    share: float
+    items: Sequence[Item]
+    head: tuple[str, ...] = ()  # lines before the first item
+    is_whole: bool = False  # all of it or an error: what must never be cut
+
+
+@dataclass(slots=True)
+class Taken:
+    """How much of a section was taken: so many whole items, and lines of the next one."""
+
+    items: int = 0
+    lines: int = 0
+    weight: int = 0  # its head included
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Who got what. ``weight`` is the sum over the sections."""
+
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+    weight: int = 0
+
+
+def share_out(sections: Sequence[Section], weight: int) -> Shared:
+    """Take from the `sections` as much as `weight` (four times the tokens) pays for.
+
+    Sections that are whole come first. Raises ValueError with the weight that they need when that
+    is more than there is.
+    """
+    taken = {section.name: Taken() for section in sections}
+    left = weight
+    for section in sections:
+        if section.is_whole and section.items:
+            cost = _head(section) + sum(item.weight for item in section.items)
+            taken[section.name] = Taken(len(section.items), 0, cost)
+            left -= cost
+    if left < 0:
+        raise ValueError(weight - left)
+    for _, section, place in sorted(_queue(sections), key=lambda one: one[0]):
+        item = section.items[place]
+        got = taken[section.name]
+        cost = item.weight + (_head(section) if place == 0 else 0)
+        if cost > left:
+            _take_part(section, item, got, left, is_first=place == 0)
+            break
+        got.items += 1
+        got.weight += cost
+        left -= cost
+    return Shared(taken, sum(one.weight for one in taken.values()))
+
+
+def _queue(
+    sections: Sequence[Section],
+) -> list[tuple[tuple[float, int, int], Section, int]]:
+    """Every item that may be left out, with the place in the order in which items are taken."""
+    queue = []
+    for number, section in enumerate(sections):
+        if section.is_whole:
+            continue
+        cost = _head(section)
+        for place, item in enumerate(section.items):
+            cost += item.weight
+            due = cost / section.share if section.share else float("inf")
+            queue.append(((due, number, place), section, place))
+    return queue
+
+
+def _take_part(section: Section, item: Item, got: Taken, left: int, *, is_first: bool) -> None:
+    """Take whole lines of the first item that does not fit, if more than its fixed ones do."""
+    cost = _head(section) if is_first else 0
+    lines = 0
+    for line in item.lines:
+        if cost + weigh(line) + 1 > left:
+            break
+        cost += weigh(line) + 1
+        lines += 1
+    if lines > item.fixed:
+        got.lines = lines
+        got.weight += cost
+
+
+def _head(section: Section) -> int:
+    return sum(weigh(line) + 1 for line in section.head)
