@@ -336,9 +336,10 @@ class _Scanner:
 
     def _paragraph_lines(self, leaf: Block, number: int) -> list[str]:
         if self.open:
-            taken, self.text = self.text, []
+            taken: Sequence[str] = self.text
+            self.text = []
         else:
-            taken = list(self.lines[leaf.start_line - 1 : number - 1])
+            taken = self.lines[leaf.start_line - 1 : number - 1]
         return [line.strip(" \t\r\n") for line in taken]
 
     # Starts of blocks, by the first character of the line.

@@ -189,11 +189,15 @@ class _Cutter:
 
     def _mark(self, block: Block, rank: int, cuts: list[tuple[int, int]]) -> None:
         """Note where the section may be cut around `block` and, if it is too big, within it."""
+        # The section has lost the lines at its end that only CommonMark takes for text.
+        end = min(block.end_line, self.end)
+        if block.start_line > end:
+            return
         if block.start_line > cuts[-1][0]:
             cuts.append((block.start_line, rank))
         if block.kind in _SOLID:
-            self.solid.append((block.start_line, block.end_line))
-        elif block.children and self._tokens(block.start_line, block.end_line) > self.size:
+            self.solid.append((block.start_line, end))
+        elif block.children and self._tokens(block.start_line, end) > self.size:
             for child in block.children:
                 self._mark(child, rank + 1, cuts)
 

@@ -240,6 +240,17 @@ def test_list_items_know_marker_depth_and_lines():
     assert [b.kind for b in scan(split_lines(text))] == ["list", "list", "list"]
 
 
+def test_an_item_begins_with_one_empty_line_at_most():
+    assert outline("-\n  a\n") == [("list", 1, 2)]
+    assert outline("-\n\n  a\n") == [("list", 1, 1), ("paragraph", 3, 3)]
+    assert outline("-\n\n- a\n") == [("list", 1, 3)]
+
+
+def test_more_than_four_blanks_after_a_marker_are_code():
+    children = [scan(split_lines(f"-{' ' * n}a"))[0].children[0].children[0] for n in (1, 4, 5)]
+    assert [child.kind for child in children] == ["paragraph", "paragraph", "indented_code"]
+
+
 def test_a_bullet_without_blank_between_label_and_list():
     blocks = scan(split_lines("**Key decisions:**\n- one\n- two\n"))
     assert [b.kind for b in blocks] == ["paragraph", "list"]
@@ -266,6 +277,10 @@ def test_a_table_needs_as_many_cells_of_dashes():
     ]
     assert kinds("| b | c |\n|---|\n") == ["paragraph"]
     assert kinds("a \\| b\n---|---\n") == ["paragraph"]
+    assert kinds("a\n    b | c\n---|---\n") == ["paragraph"]
+    assert [b.kind for b in flatten(scan(split_lines("> a\nb | c\n> --|--\n")))][1:] == [
+        "paragraph"
+    ]
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])

@@ -6,7 +6,7 @@ from hashlib import sha256
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memcli.text.blocks import scan
@@ -61,8 +61,8 @@ def check(path, text, size, overlap):
 
 
 PIECES = st.sampled_from(
-    """# T,## A b,---,a: b,```,~~~,- item one,  more,  - child,> quote,| a | b |,|---|---|,<!-- x,-->
-,    code,text and words. Then more.,,,,記憶の検索。引擎,12345678901234567890,## 10:30 — plan
+    """# T,## A b,---,a: b,```,~~~,- item one,  more,  - child,> quote,| a | b |,|---|---|,<!-- x
+,-->,    code,text and words. Then more.,,,,記憶の検索。引擎,12345678901234567890,## 10:30 — plan
 ,===,Label:,\x0c,é\u0301🇩🇪""".replace("\n", "").split(",")
 )
 TEXTS = st.lists(st.tuples(PIECES, st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", " "]))).map(
@@ -71,6 +71,7 @@ TEXTS = st.lists(st.tuples(PIECES, st.sampled_from(["\n", "\n", "\n", "\r\n", "\
 
 
 @settings(max_examples=400, deadline=None)
+@example("- item one\n\x0c\n", "tasks/a.md", 1, 0)
 @given(
     TEXTS,
     st.sampled_from(["tasks/a.md", "daily/2026-05-19.md"]),
