@@ -22,6 +22,10 @@ def run(
         str | None,
         Option(("--date",), "Another day, for imports: 2026-05-19 or 2026-05-19T14:30.", "DAY"),
     ] = None,
+    once: Annotated[
+        str | None,
+        Option(("--once",), "Write nothing when the day's log already holds this.", "TEXT"),
+    ] = None,
 ) -> int:
     """Add one entry to today's log."""
     now = _moment(date)
@@ -29,7 +33,7 @@ def run(
     body = text_from(text)
     if not body.strip() and text and list(text) == ["-"]:
         raise RefusedError("nothing came on standard input, so nothing was written")
-    result = append_daily(workspace, body, stage=stage or "", now=now)
+    result = append_daily(workspace, body, stage=stage or "", now=now, once=once or "")
     if result.path and not context.is_quiet:
         show(context, result)
     say(context, result.notes)

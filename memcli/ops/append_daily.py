@@ -14,9 +14,12 @@ from memcli.workspace import Workspace
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def append_daily(workspace: Workspace, body: str, *, stage: str, now: datetime) -> Appended:
+def append_daily(
+    workspace: Workspace, body: str, *, stage: str, now: datetime, once: str = ""
+) -> Appended:
     """Append `body` to the log of the local day `now`. A blank body writes nothing.
 
+    Neither is anything written when the day's log already holds the text `once`.
     When this returns the entry is on disk, and keyword search has it. Raises ConflictError when
     the lock was not had in time, WorkspaceError when the log cannot be written.
     """
@@ -33,6 +36,8 @@ def append_daily(workspace: Workspace, body: str, *, stage: str, now: datetime) 
                 raise RefusedError(
                     f"{path} is UTF-16, which cannot be added to", hint="save as UTF-8"
                 )
+            if once and once.encode("utf-8", "surrogateescape") in before:
+                return Appended("", None, (*workspace.notes, *files.notes))
             entry = render_entry(now, stage, body, first_of_day=not before.strip())
             files.append(path, _fitted(entry, before))
         notes = [*files.notes, *index_written(workspace, [path], now=now.timestamp())]
