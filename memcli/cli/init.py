@@ -1,10 +1,12 @@
 """mem init."""
 
 import os
+from dataclasses import replace
 from typing import Annotated
 
-from memcli.cli.options import Argument, Context
+from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
+from memcli.model import Initialised
 from memcli.ops.init import init
 
 
@@ -13,12 +15,27 @@ def run(
     folder: Annotated[
         str | None, Argument("[DIR]", "Where; the current folder if left out.")
     ] = None,
+    hooks: Annotated[
+        bool, Option(("--hooks",), "Also install the git hooks; see mem hooks --help.")
+    ] = False,
 ) -> int:
     """Make a memory in this folder; again, change nothing."""
     result = init(folder or context.root or os.getcwd())
-    show(context, result)
+    try:
+        if hooks:
+            result = _with_hooks(result)
+    finally:
+        show(context, result)
     workspace = context.at(result.root)
     workspace.open_backend()
     workspace.close()
-    say(context, workspace.notes)
+    say(context, [*result.notes, *workspace.notes])
     return 0
+
+
+def _with_hooks(result: Initialised) -> Initialised:
+    from memcli.cli.hooks import program  # only when they are asked for: git is run as a process
+    from memcli.ops.hooks import install
+
+    changed = install(result.root, environ=os.environ, program=program())
+    return replace(result, hooks=changed.hooks, notes=(*result.notes, *changed.notes))
