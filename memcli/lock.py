@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import fcntl
 import os
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -32,7 +32,7 @@ def hold(path: str, verb: str, wait: float = WAIT) -> Iterator[None]:
     `wait` is in seconds, 0 tries once. Raises ConflictError naming the holder when the lock was not
     had in time, and WorkspaceError when the lock file cannot be opened for writing.
     """
-    key = (os.getpid(), threading.get_ident(), path)
+    key = (os.getpid(), _thread.get_ident(), path)
     if key in _held:
         _held[key] += 1
         try:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from memcli.backends.base import About, Owner
 from memcli.errors import StoreError
 from memcli.model import Chunk
 from memcli.rank import COLUMN_WEIGHTS
-from memcli.store import access, chunks, db, embeddings, sidecar, vectors
+from memcli.store import access, chunks, db, embeddings
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending
 from memcli.text.query import Query, expression
 
-# The sidecar is written again when so many chunks are beside it; until then they are read as rows.
-REPACK_ROWS = 256
-REPACK_SHARE = 0.02
-MOST_ROWS = 4096  # read without a sidecar; beyond that only the keyword leg's best are compared
+if TYPE_CHECKING:
+    from memcli.backends.base import About, Owner
+
 MANY_CHUNKS = 2_000  # from here on the words of most chunks are worth dropping from a query
 
 
@@ -126,31 +125,15 @@ class SqliteBackend:
     def nearest(
         self, vector: bytes, n: int, *, within: Collection[str] | None = None
     ) -> list[tuple[int, float]]:
-        query = vectors.unpack(vector)
-        if embeddings.dimension(self._database, self._model) != len(query):
-            return []
-        allowed = None if within is None else chunks.ids_within(self._database, within)
-        packed = self._packed()
-        if packed is not None:
-            best = packed.nearest(query, allowed)
-            beside = embeddings.of_state(self._database, self._model, embeddings.CACHED)
-        else:
-            best = {}
-            beside = embeddings.of_state(self._database, self._model, None, MOST_ROWS)
-        for chunk, rows in beside:
-            if allowed is None or chunk in allowed:
-                best[chunk] = vectors.best_cosine(query, rows)
-        ranked = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
-        # The sidecar may name chunks that are gone; ids are never used twice, so asking is enough.
-        alive = chunks.existing(self._database, [chunk for chunk, _ in ranked])
-        return [(chunk, cosine) for chunk, cosine in ranked if chunk in alive][:n]
+        from memcli.store import meaning  # this and what it loads is spared a search by words
+
+        path = self._owner.layout.sidecar
+        return meaning.nearest(self._database, path, self._model, vector, n, within=within)
 
     def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
-        query = vectors.unpack(vector)
-        if embeddings.dimension(self._database, self._model) != len(query):
-            return {}
-        rows = embeddings.of_chunks(self._database, self._model, ids)
-        return {chunk: vectors.best_cosine(query, blob) for chunk, blob in rows.items()}
+        from memcli.store import meaning  # as above
+
+        return meaning.cosines(self._database, self._model, vector, ids)
 
     def found(self, ids: Collection[int]) -> dict[int, StoredChunk]:
         return chunks.found(self._database, ids)
@@ -166,6 +149,8 @@ class SqliteBackend:
         return embeddings.pending(self._database, n, first=first)
 
     def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
+        from memcli.store import vectors  # as above
+
         rows = [(key, vectors.quantise(joined, dimension)) for key, joined in made]
         embeddings.put(self._database, self._model, rows, dimension, now)
 
@@ -179,18 +164,9 @@ class SqliteBackend:
         access.record(self._database, chunk_ids, now)
 
     def tidy(self) -> None:
-        """Pack the vectors again when enough are beside memory.vec, and evict unused ones."""
-        embeddings.evict(self._database)
-        dimension = embeddings.dimension(self._database, self._model)
-        if not dimension:
-            return
-        packed = self._packed()
-        beside = embeddings.count_state(self._database, embeddings.CACHED)
-        gone = 0
-        if packed is not None:
-            gone = packed.count - embeddings.count_state(self._database, embeddings.PACKED)
-        if packed is None or max(beside, gone) > max(REPACK_ROWS, REPACK_SHARE * packed.count):
-            sidecar.pack(self._owner.layout.sidecar, self._database, self._model, dimension)
+        from memcli.store import meaning  # as above
+
+        meaning.tidy(self._database, self._owner.layout.sidecar, self._model)
 
     def counts(self) -> tuple[int, int, int]:
         files, number = chunks.counts(self._database)
@@ -203,16 +179,17 @@ class SqliteBackend:
         return chunks.faults(self._database)
 
     def about(self) -> About:
+        from memcli.backends.base import About
+        from memcli.store import sidecar  # as above
+
+        path = self._owner.layout.sidecar
+        packed = sidecar.open_sidecar(path, self._database, self._model)
         return About(
             "sqlite",
             self._database.library,
             self._database.value("PRAGMA journal_mode"),
-            is_packed=self._packed() is not None,
+            is_packed=packed is not None,
         )
-
-    def _packed(self) -> sidecar.Sidecar | None:
-        path = self._owner.layout.sidecar
-        return sidecar.open_sidecar(path, self._database, self._model)
 
     def close(self) -> None:
         self._database.close()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memcli.store.db import Database, id_list
 
 PENDING, CACHED, PACKED = 0, 1, 2
+# The partial index vectors_unpacked serves only who says its condition in the same words.
+_UNPACKED = "state < 2 AND state"
 UNUSED_KEPT = 10_000  # cached vectors that no chunk uses any more
 QUERIES_KEPT = 1_000
+_KEYS_AT_ONCE = 500
 
 _MODEL = "embedding.model"
 _DIMENSION = "embedding.dimension:"  # and the model, since the cache keeps several
@@ -51,17 +53,23 @@ def dimension(database: Database, name: str) -> int:
 
 
 def count_state(database: Database, state: int) -> int:
-    """How many chunks are pending, cached or packed."""
-    return int(database.value("SELECT count(*) FROM vectors WHERE state = ?", [state]))
+    """How many chunks are pending or cached."""
+    return int(database.value(f"SELECT count(*) FROM vectors WHERE {_UNPACKED} = ?", [state]))
+
+
+def count_packed(database: Database) -> int:
+    """How many chunks have their vectors in memory.vec: all but the few that are counted."""
+    unpacked = database.value("SELECT count(*) FROM vectors WHERE state < 2")
+    return int(database.value("SELECT count(*) FROM chunks") - unpacked)
 
 
 def pending(database: Database, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
     """Up to `n` waiting chunks: of `first` only, in its order, or the newest of all."""
     if first is None:
         rows = database.rows(
-            """
+            f"""
             SELECT chunk, key, heading, body FROM vectors JOIN chunks ON chunks.id = chunk
-            WHERE state = 0 ORDER BY chunk DESC LIMIT ?
+            WHERE {_UNPACKED} = 0 ORDER BY chunk DESC LIMIT ?
             """,
             [n],
         )
@@ -98,20 +106,26 @@ def put(
             """,
             [(name, key, rows, now) for key, rows in made],
         )
-        database.run_many(
-            "UPDATE vectors SET state = 1 WHERE state = 0 AND key = ?", [(key,) for key, _ in made]
-        )
+        # Keys have no index, so each statement looks through all that are pending.
+        keys = [key for key, _ in made]
+        for at in range(0, len(keys), _KEYS_AT_ONCE):
+            some = keys[at : at + _KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            database.run(
+                f"UPDATE vectors SET state = 1 WHERE {_UNPACKED} = 0 AND key IN ({marks})", some
+            )
 
 
 def of_state(
     database: Database, name: str, state: int | None, n: int = -1
 ) -> list[tuple[int, bytes]]:
     """Chunks whose vectors are in this state (None: made at all), and these, newest first."""
+    condition = "state > 0" if state is None else f"{_UNPACKED} = {state:d}"
     return database.rows(
         f"""
         SELECT chunk, embeddings.vectors FROM vectors
         JOIN embeddings ON embeddings.model = ? AND embeddings.key = vectors.key
-        WHERE {"state > 0" if state is None else f"state = {state:d}"} ORDER BY chunk DESC LIMIT ?
+        WHERE {condition} ORDER BY chunk DESC LIMIT ?
         """,
         [name, n],
     )
@@ -157,7 +171,14 @@ def keep_query(database: Database, name: str, text: str, vector: bytes, now: int
 
 
 def evict(database: Database) -> int:
-    """Drop cached vectors that no chunk uses, oldest first, beyond UNUSED_KEPT. Says how many."""
+    """Drop cached vectors that no chunk uses, oldest first, beyond UNUSED_KEPT. Says how many.
+
+    Chunks of the same text share vectors, which the quick look beforehand does not see: so many
+    more may be kept.
+    """
+    used = count_state(database, CACHED) + count_packed(database)
+    if database.value("SELECT count(*) FROM embeddings") - used <= UNUSED_KEPT:
+        return 0
     with database.transaction():
         ids = database.rows(
             """
@@ -177,6 +198,8 @@ def passage(heading: str, body: str) -> str:
 
 def passage_key(heading: str, body: str) -> bytes:
     """What the vectors of a chunk are cached by, together with the model."""
+    import hashlib  # spared a search: it loads OpenSSL
+
     return hashlib.sha256(passage(heading, body).encode("utf-8", "surrogatepass")).digest()
 
 

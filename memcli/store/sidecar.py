@@ -1,6 +1,6 @@
 """``memory.vec``: the vectors of ``memory.db`` packed for reading by a process that just started.
 
-One line of JSON padded to HEADER bytes (model, dimension, count, generation), then the chunk id of
+One line of JSON padded to HEADER bytes (model, dimension, counts, generation), then the chunk id of
 every row (int64), then the signs of all rows, then their scales and values. It is written whole and
 renamed into place; a generation that is not the database's means that it belongs to another one.
 """
@@ -32,7 +32,8 @@ class Sidecar:
 
     model: str
     dimension: int
-    count: int
+    count: int  # rows
+    chunks: int
     data: mmap.mmap
 
     def nearest(
@@ -98,6 +99,7 @@ def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
     try:
         header = json.loads(data[:HEADER])
         dimension, count = int(header["dimension"]), int(header["count"])
+        chunks = int(header["chunks"])
         is_ours = header["model"] == model and header["generation"] == generation(database)
     except (ValueError, KeyError, TypeError):
         return None
@@ -106,7 +108,7 @@ def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
         return None
     if size != HEADER + count * (8 + vectors.row_size(dimension)):
         return None
-    return Sidecar(model, dimension, count, data)
+    return Sidecar(model, dimension, count, chunks, data)
 
 
 def generation(database: Database) -> str:
@@ -140,7 +142,13 @@ def pack(path: str, database: Database, model: str, dimension: int) -> int:
             values.append(blob[at + width : at + size])
     mark = os.urandom(8).hex()
     header = json.dumps(
-        {"model": model, "dimension": dimension, "count": len(ids), "generation": mark}
+        {
+            "model": model,
+            "dimension": dimension,
+            "count": len(ids),
+            "chunks": len(rows),
+            "generation": mark,
+        }
     )
     temporary = f"{path}.{mark}"
     try:

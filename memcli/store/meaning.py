@@ -1,0 +1,72 @@
+"""The search by meaning: from ``memory.vec`` where it is current, from rows for what is not there.
+
+Loaded by the first search that asks for it; a search by words is spared all of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from memcli.store import chunks, embeddings, sidecar, vectors
+from memcli.store.db import Database
+
+# The sidecar is written again when so many chunks are beside it; until then they are read as rows.
+REPACK_ROWS = 256
+REPACK_SHARE = 0.02
+MOST_ROWS = 4096  # read without a sidecar; beyond that only the keyword leg's best are compared
+
+
+def nearest(
+    database: Database,
+    path: str,
+    model: str,
+    vector: bytes,
+    n: int,
+    *,
+    within: Collection[str] | None,
+) -> list[tuple[int, float]]:
+    """The `n` chunks nearest to a float32 `vector` of `model`, best first, with their cosine."""
+    query = vectors.unpack(vector)
+    if embeddings.dimension(database, model) != len(query):
+        return []
+    allowed = None if within is None else chunks.ids_within(database, within)
+    packed = sidecar.open_sidecar(path, database, model)
+    if packed is not None:
+        best = packed.nearest(query, allowed)
+        beside = embeddings.of_state(database, model, embeddings.CACHED)
+    else:
+        best = {}
+        beside = embeddings.of_state(database, model, None, MOST_ROWS)
+    for chunk, rows in beside:
+        if allowed is None or chunk in allowed:
+            best[chunk] = vectors.best_cosine(query, rows)
+    ranked = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+    # The sidecar may name chunks that are gone; ids are never used twice, so asking is enough.
+    alive = chunks.existing(database, [chunk for chunk, _ in ranked])
+    return [(chunk, cosine) for chunk, cosine in ranked if chunk in alive][:n]
+
+
+def cosines(
+    database: Database, model: str, vector: bytes, ids: Collection[int]
+) -> dict[int, float]:
+    """The cosine of these chunks; one without a vector is left out."""
+    query = vectors.unpack(vector)
+    if embeddings.dimension(database, model) != len(query):
+        return {}
+    rows = embeddings.of_chunks(database, model, ids)
+    return {chunk: vectors.best_cosine(query, blob) for chunk, blob in rows.items()}
+
+
+def tidy(database: Database, path: str, model: str) -> None:
+    """Pack the vectors again when enough are beside ``memory.vec``, and evict unused ones."""
+    embeddings.evict(database)
+    dimension = embeddings.dimension(database, model)
+    if not dimension:
+        return
+    packed = sidecar.open_sidecar(path, database, model)
+    beside = embeddings.count_state(database, embeddings.CACHED)
+    gone = 0
+    if packed is not None:
+        gone = packed.chunks - embeddings.count_packed(database)
+    if packed is None or max(beside, gone) > max(REPACK_ROWS, REPACK_SHARE * packed.chunks):
+        sidecar.pack(path, database, model, dimension)
