@@ -88,7 +88,10 @@ class ScanBackend:
                 [sum(w * count(part, column) for w, column in columns) for part in query.parts]
             )
         lengths = [sum(map(len, row.columns)) for row in self._rows.values()]
-        scored = zip(self._rows.items(), rank.bm25(counts, lengths), strict=True)
+        # A phrase stands twice in the expression for FTS5, which then counts it twice.
+        weights = [1 + (part in query.phrases) for part in query.parts]
+        scores = rank.bm25(counts, lengths, weights=weights)
+        scored = zip(self._rows.items(), scores, strict=True)
         found = [
             (chunk, score)
             for (chunk, row), score in scored
