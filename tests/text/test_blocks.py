@@ -185,6 +185,10 @@ def test_a_fence_ends_with_its_own_mark_only(mark):
     assert scan(split_lines(text))[0].text == "py x"
 
 
+def test_an_indented_mark_does_not_end_a_fence():
+    assert kinds("```\n    ```\n# no\n") == ["fence"]
+
+
 def test_longer_fences_hold_shorter_ones():
     assert kinds("````\n```\n# no\n```\n````\n# yes\n") == ["fence", "heading"]
     assert kinds("~~~\n```\n~~~\n# yes\n") == ["fence", "heading"]
@@ -249,6 +253,8 @@ def test_an_item_begins_with_one_empty_line_at_most():
 def test_more_than_four_blanks_after_a_marker_are_code():
     children = [scan(split_lines(f"-{' ' * n}a"))[0].children[0].children[0] for n in (1, 4, 5)]
     assert [child.kind for child in children] == ["paragraph", "paragraph", "indented_code"]
+    assert kinds("-    a\n\n  b\n") == ["list", "paragraph"]
+    assert kinds("-     a\n\n  b\n") == ["list"]
 
 
 def test_a_bullet_without_blank_between_label_and_list():

@@ -168,6 +168,10 @@ def test_a_cut_prefers_the_stronger_boundary():
     text = words(30) + "\n\n" + "\n".join([item] * 8)
     # The list would begin in the first chunk's second half; better before it than within it.
     assert spans(text, size=55, overlap=0) == [(1, 1), (3, 7), (8, 10)]
+    # No overlap takes in the whole chunk before.
+    assert spans(text, size=55, overlap=40)[:2] == [(1, 1), (3, 7)]
+    text = words(20) + "\n\n" + "\n".join([item] * 8)
+    assert spans(text, size=55, overlap=0) == [(1, 5), (6, 10)]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +232,7 @@ def test_parts_do_not_end_within_a_character(unit):
 
 def test_the_fence_that_a_chunk_begins_after_is_not_entered():
     text = f"```\n{words(5)}\n{words(5)}\n```\n\n{words(30)}\n\n{words(30)}\n"
-    for c in chunk("tasks/a.md", text, size=45, overlap=8):
+    for c in chunk("tasks/a.md", text, size=40, overlap=8):
         kinds = [block.kind for block in scan(split_lines(c.body))]
         assert kinds.count("fence") == c.body.startswith("```")
 

@@ -18,6 +18,8 @@ from memcli.text.dates import LOG_HEADING, date_of
         ("archive/1-2026-99-99-2026-05-19.md", "2026-05-19"),
         ("daily/2026-13-40.md", None),
         ("daily/2026-02-29.md", None),
+        ("daily/1900-02-29.md", None),
+        ("daily/2000-02-29.md", "2000-02-29"),
         ("daily/0000-01-01.md", None),
         ("daily/12026-05-19.md", None),
         ("daily/2026-05-191.md", None),
