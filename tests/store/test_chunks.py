@@ -1,0 +1,93 @@
+"""Rows of files and chunks: what stays the same when a file changes, and what the cache keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.store import chunks, db, embeddings, vectors
+from memcli.store.chunks import Stamp
+from memcli.text.chunk import chunk
+
+ROW = vectors.quantise(bytes.fromhex("0000803f") * 8, 8)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[db.Database]:
+    made = db.connect(str(tmp_path / "memory.db"), create=True)
+    made.migrate()
+    yield made
+    made.close()
+
+
+def put(database: db.Database, path: str, text: str) -> None:
+    with database.transaction():
+        made = chunk(path, text)
+        chunks.put(database, [(Stamp(path, 1, 1, 1, 1, False, b""), made)], "m")
+
+
+def option(database: db.Database, name: str) -> int:
+    return int(database.value("SELECT v FROM fts_config WHERE k = ?", [name]))
+
+
+def test_the_tuning_of_a_first_load_does_not_stay(database: db.Database) -> None:
+    put(database, "a.md", "# A\n\nword")
+    assert option(database, "automerge") == 4
+    assert option(database, "crisismerge") == 16
+
+
+def test_a_first_load_that_fails_leaves_nothing(database: db.Database) -> None:
+    broken = (Stamp("b.md", 1, 1, 1, 1, False, b""), [None])
+    with pytest.raises(AttributeError), database.transaction():
+        made = chunk("a.md", "# A\n\nword")
+        good = (Stamp("a.md", 1, 1, 1, 1, False, b""), made)
+        chunks.put(database, [good, broken], "m")  # type: ignore[list-item]  # what must fail
+    assert chunks.counts(database) == (0, 0)
+    assert database.rows("SELECT * FROM fts_config WHERE k = 'automerge'") == []
+    put(database, "a.md", "# A\n\nword")
+    assert option(database, "automerge") == 4
+    assert chunks.faults(database) == []
+
+
+def test_vectors_in_the_cache_serve_again(database: db.Database) -> None:
+    embeddings.use_model(database, "m")
+    put(database, "a.md", "# A\n\nword")
+    (waiting,) = embeddings.pending(database, 9)
+    embeddings.put(database, "m", [(waiting.key, ROW)], 8, 1)
+    with database.transaction():
+        chunks.drop(database, ["a.md"])
+    put(database, "elsewhere.md", "# A\n\nword")
+    assert embeddings.pending(database, 9) == []
+    embeddings.use_model(database, "n")
+    assert len(embeddings.pending(database, 9)) == 1
+    embeddings.use_model(database, "m")
+    assert embeddings.pending(database, 9) == []
+    assert embeddings.dimension(database, "m") == 8
+
+
+def test_eviction_spares_what_is_used_and_takes_the_oldest(
+    database: db.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "UNUSED_KEPT", 3)  # a limit, not a function
+    embeddings.use_model(database, "m")
+    put(database, "a.md", "# A\n\nword")
+    (used,) = embeddings.pending(database, 9)
+    made = [(used.key, ROW)] + [(bytes([at]) * 32, ROW) for at in range(6)]
+    for at, one in enumerate(made):
+        embeddings.put(database, "m", [one], 8, at)
+    assert embeddings.evict(database) == 3
+    left = {row[0] for row in database.rows("SELECT key FROM embeddings")}
+    assert left == {used.key, *(bytes([at]) * 32 for at in (3, 4, 5))}
+    assert embeddings.evict(database) == 0
+
+
+def test_questions_beyond_the_limit_go(
+    database: db.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "QUERIES_KEPT", 2)
+    for at in range(4):
+        embeddings.keep_query(database, "m", f"q{at}", b"v", at)
+    assert embeddings.query_vector(database, "m", "q1") is None
+    assert embeddings.query_vector(database, "m", "q2") == b"v"
