@@ -7,8 +7,7 @@ from memcli import config
 from memcli.cli.options import Argument, Command, Context, Option
 from memcli.cli.show import say, show
 from memcli.errors import WorkspaceError
-from memcli.model import SettingValue, SettingValues
-from memcli.ops.config import set_value
+from memcli.ops.config import SettingValue, SettingValues, set_value
 
 
 def _loaded(context: Context) -> config.Loaded:

@@ -6,8 +6,8 @@ from typing import Annotated
 from memcli.cli.options import Argument, Command, Context, Option
 from memcli.cli.show import say, show
 from memcli.cli.words import text_from
-from memcli.model import FactChanged
 from memcli.ops import fact
+from memcli.ops.fact import FactChanged
 
 KINDS = ("fact", "preference", "instruction", "summary")
 

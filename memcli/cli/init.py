@@ -6,8 +6,7 @@ from typing import Annotated
 
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
-from memcli.model import Initialised
-from memcli.ops.init import init
+from memcli.ops.init import Initialised, init
 
 
 def run(

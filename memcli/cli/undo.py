@@ -8,9 +8,8 @@ from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
 from memcli.errors import RefusedError, UsageError
 from memcli.layout import Layout
-from memcli.model import RevisionDiff, RevisionLine, RevisionList
 from memcli.ops.index import index_written
-from memcli.ops.undo import past, undo
+from memcli.ops.undo import RevisionDiff, RevisionLine, RevisionList, past, undo
 from memcli.ops.undo import show as diff_of
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memcli.formats import text
-from memcli.model import Checked
+from memcli.ops.promote import Checked
 from memcli.text.printable import one_line
 
 

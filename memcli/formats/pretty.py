@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -12,14 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from memcli.formats import text
-from memcli.model import Evaluated, Hits, Listing, Status
 from memcli.text.printable import one_line, printable
 from memcli.text.snippet import lit, shorten
+
+if TYPE_CHECKING:
+    from memcli.model import Hits
+    from memcli.ops.eval import Evaluated
+    from memcli.ops.list import Listing
+    from memcli.ops.status import Status
 
 
 def render(result: Any, **how: Any) -> Iterator[str]:
     """What a terminal shows, as strings with their escapes."""
-    draw = _TABLE.get(type(result))
+    draw = _TABLE.get(type(result).__name__)
     if draw is None:
         yield from text.render(result, **how)
         return
@@ -89,9 +94,9 @@ def evaluated(result: Evaluated, width: int) -> Iterator[RenderableType]:
         yield Text(line, style="dim")
 
 
-_TABLE: dict[type, Callable[..., Iterator[RenderableType]]] = {
-    Evaluated: evaluated,
-    Hits: hits,
-    Listing: listing,
-    Status: status,
+_TABLE: dict[str, Callable[..., Iterator[RenderableType]]] = {
+    "Evaluated": evaluated,
+    "Hits": hits,
+    "Listing": listing,
+    "Status": status,
 }

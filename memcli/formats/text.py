@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memcli.model import (
-    Appended,
-    Checked,
-    Diagnosis,
-    Evaluated,
-    FactChanged,
-    FactList,
-    Hit,
-    Hits,
-    HookChange,
-    HooksChanged,
-    HookStates,
-    Indexed,
-    Initialised,
-    Listing,
-    Passage,
-    Promoted,
-    Recalled,
-    RevisionDiff,
-    RevisionList,
-    SettingValues,
-    Source,
-    Status,
-    Undone,
-)
 from memcli.text.printable import one_line, printable
 from memcli.text.snippet import best_lines, shorten
+
+if TYPE_CHECKING:
+    from memcli.model import Hit, Hits
+    from memcli.ops.append_daily import Appended
+    from memcli.ops.config import SettingValues
+    from memcli.ops.doctor import Diagnosis
+    from memcli.ops.eval import Evaluated
+    from memcli.ops.fact import FactChanged, FactList
+    from memcli.ops.get import Passage
+    from memcli.ops.hooks import HookChange, HooksChanged, HookStates
+    from memcli.ops.index import Indexed
+    from memcli.ops.init import Initialised
+    from memcli.ops.list import Listing
+    from memcli.ops.promote import Checked, Promoted, Source
+    from memcli.ops.recall import Recalled
+    from memcli.ops.status import Status
+    from memcli.ops.undo import RevisionDiff, RevisionList, Undone
 
 LINES = 2  # of a hit
 WIDTH = 200  # characters of a line: a pipe has no edge, a log of one-line files has
@@ -39,7 +31,7 @@ WIDTH = 200  # characters of a line: a pipe has no edge, a log of one-line files
 
 def render(result: Any, **how: Any) -> Iterator[str]:
     """The lines of any result. Raises KeyError for a type that nobody taught this format."""
-    for line in _TABLE[type(result)](result, **how):
+    for line in _TABLE[type(result).__name__](result, **how):
         yield line + "\n"
 
 
@@ -282,25 +274,26 @@ def hook_states(result: HookStates) -> Iterator[str]:
             yield printable(f"    then {one.beside}")
 
 
-_TABLE: dict[type, Callable[..., Iterator[str]]] = {
-    Appended: appended,
-    Checked: checked,
-    Diagnosis: diagnosis,
-    Evaluated: evaluated,
-    FactChanged: fact_changed,
-    FactList: fact_list,
-    Hits: hits,
-    HookStates: hook_states,
-    HooksChanged: hooks_changed,
-    Indexed: indexed,
-    Initialised: initialised,
-    Listing: listing,
-    Passage: passage,
-    Promoted: promoted,
-    Recalled: recalled,
-    RevisionDiff: revision_diff,
-    RevisionList: revision_list,
-    SettingValues: setting_values,
-    Status: status,
-    Undone: undone,
+# By name, since every answer stands with its verb: to print one, the others are not imported.
+_TABLE: dict[str, Callable[..., Iterator[str]]] = {
+    "Appended": appended,
+    "Checked": checked,
+    "Diagnosis": diagnosis,
+    "Evaluated": evaluated,
+    "FactChanged": fact_changed,
+    "FactList": fact_list,
+    "Hits": hits,
+    "HookStates": hook_states,
+    "HooksChanged": hooks_changed,
+    "Indexed": indexed,
+    "Initialised": initialised,
+    "Listing": listing,
+    "Passage": passage,
+    "Promoted": promoted,
+    "Recalled": recalled,
+    "RevisionDiff": revision_diff,
+    "RevisionList": revision_list,
+    "SettingValues": setting_values,
+    "Status": status,
+    "Undone": undone,
 }

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memcli.errors import RefusedError
-from memcli.model import Appended
 from memcli.ops.index import index_written
 from memcli.ops.secrets import without_secrets
 from memcli.text.daily import clean_stage, render_entry
 from memcli.workspace import Workspace
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The answer of ``mem append-daily``; an empty path when there was nothing to write."""
+
+    path: str
+    revision: int | None
+    notes: tuple[str, ...] = ()
 
 
 def append_daily(

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import os
 import tomllib
+from dataclasses import dataclass
 
 import tomli_w
 
 from memcli import config, disk
 from memcli.errors import UsageError, WorkspaceError
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """One setting in force."""
+
+    key: str
+    value: object
+    origin: str  # "default", a file, a variable or "flag"
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValues:
+    """The answer of ``mem config list``."""
+
+    settings: tuple[SettingValue, ...]
+    notes: tuple[str, ...] = ()
 
 
 def set_value(path: str, key: str, text: str, *, is_project: bool) -> None:

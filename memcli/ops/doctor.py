@@ -6,10 +6,10 @@ import hashlib
 import os
 import re
 import stat
+from dataclasses import dataclass
 
 from memcli import disk, layout
 from memcli.errors import StoreError
-from memcli.model import Diagnosis, Problem
 from memcli.ops.differ import differ
 from memcli.ops.index import apply
 from memcli.text.decode import decode
@@ -20,6 +20,25 @@ CHECKED = ("files", "index", "settings", "modes")
 # What synchronising programs call the loser of a conflict.
 _CONFLICT_COPY = re.compile(r"conflicted copy|\.sync-conflict-|\(conflict\b", re.IGNORECASE)
 _CONFLICT_MARK = re.compile(r"^(<{7} |>{7} |={7}$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that ``mem doctor`` found."""
+
+    code: str
+    message: str
+    fix: str  # what to do, or what was done
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The answer of ``mem doctor``."""
+
+    problems: tuple[Problem, ...]
+    checked: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def doctor(workspace: Workspace, *, now: float, is_fixing: bool = False) -> Diagnosis:

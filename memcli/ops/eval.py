@@ -9,13 +9,45 @@ from datetime import datetime
 from math import log2
 
 from memcli.errors import UsageError
-from memcli.model import Evaluated, Hit, Missed, ModeScore, Progress, SearchOptions
+from memcli.model import Hit, Progress, SearchOptions
 from memcli.ops.get import parse_place
 from memcli.ops.refresh import refresh
 from memcli.ops.search import search
 from memcli.workspace import Workspace
 
 DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ModeScore:
+    """How well one way of searching answered a set of questions; all measures from 0 to 1."""
+
+    mode: str
+    recall_1: float
+    recall_5: float
+    recall_10: float
+    mrr_10: float
+    ndcg_10: float
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A question none of whose expected passages was among the first ten."""
+
+    mode: str
+    query: str
+    expected: tuple[str, ...]
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The answer of ``mem eval``."""
+
+    queries: int
+    scores: tuple[ModeScore, ...]
+    missed: tuple[Missed, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from memcli.edit import read
 from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.layout import MEMORY_FILE
-from memcli.model import Fact, FactChanged, FactLine, FactList
+from memcli.model import Fact
 from memcli.ops.index import index_written
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
 from memcli.text.facts import KINDS, PinnedFact, clean_text, fact_hash, parse, sift
 from memcli.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A pinned fact as `mem fact` shows it."""
+
+    hash: str
+    kind: str
+    text: str
+    source: str
+    line: int
+    is_enabled: bool
+    superseded_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactList:
+    """The answer of ``mem fact list``."""
+
+    facts: tuple[FactLine, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactChanged:
+    """The answer of the verbs that change one fact."""
+
+    what: str  # added, edited, removed, disabled, enabled or known
+    text: str
+    hash: str
+    revision: int | None
+    notes: tuple[str, ...] = ()
 
 
 def list_facts(workspace: Workspace, *, kind: str | None = None, is_all: bool = False) -> FactList:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from memcli import disk
 from memcli.errors import RefusedError, UsageError, WorkspaceError
-from memcli.model import Passage
 from memcli.text.decode import decode, split_lines
 from memcli.workspace import Workspace
 
@@ -14,6 +14,16 @@ from memcli.workspace import Workspace
 _PLACE = re.compile(
     r"(.+?)(?:#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?|:([0-9]{1,9})(?:-([0-9]{1,9}))?)?:?"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The answer of ``mem get``: a file or a range of its lines."""
+
+    path: str
+    start_line: int
+    end_line: int
+    body: str
 
 
 def get(workspace: Workspace, place: str) -> Passage:

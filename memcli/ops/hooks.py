@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from memcli import disk, layout
 from memcli.errors import RefusedError, WorkspaceError
-from memcli.model import HookChange, HooksChanged, HookState, HookStates
 from memcli.ops.repository import Repository, find_repository
 from memcli.text import hook
 from memcli.text.hook import CHAINED, EVENTS, HEAD, Block
@@ -21,6 +20,44 @@ _MANAGERS = {
     b"overcommit": "overcommit",
     b'. "$(dirname "$0")/h"': "husky",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class HookChange:
+    """What became of one git hook."""
+
+    hook: str  # post-commit or post-merge
+    path: str  # absolute
+    what: str  # installed, updated, unchanged or removed
+    did: tuple[str, ...] = ()  # every file that was touched, in a sentence each
+
+
+@dataclass(frozen=True, slots=True)
+class HooksChanged:
+    """The answer of ``mem hooks install`` and ``mem hooks remove``."""
+
+    hooks: tuple[HookChange, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HookState:
+    """How one git hook stands."""
+
+    hook: str
+    path: str
+    state: str  # installed, not installed, outdated, edited, or not run and why
+    program: str = ""  # the mem that it runs, empty for the one on git's PATH
+    is_program_there: bool = False
+    beside: str = ""  # where the hook is that was there before
+
+
+@dataclass(frozen=True, slots=True)
+class HookStates:
+    """The answer of ``mem hooks status``."""
+
+    hooks: tuple[HookState, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from memcli import layout
 from memcli.errors import ConflictError, StoreError, WorkspaceError
-from memcli.model import Chunk, Indexed, Progress
+from memcli.model import Chunk, Progress
 from memcli.ops.differ import Difference, differ
 from memcli.store.chunks import Stamp
 from memcli.text.chunk import chunk
@@ -28,6 +28,20 @@ GRAIN = 0.02  # seconds
 COARSE_GRAIN = 2.0
 
 WHY_SKIPPED = "a link, no regular file, too large, or a name that cannot be stored"
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The answer of ``mem index``."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    pending: int = 0
+    notes: tuple[str, ...] = field(default=())
 
 
 def index(

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from memcli import disk, layout
 from memcli.errors import WorkspaceError
 from memcli.layout import Layout
-from memcli.model import Initialised
+from memcli.ops.hooks import HookChange
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """The answer of ``mem init``."""
+
+    root: str
+    created: tuple[str, ...]  # relative to the root; empty when all was there
+    hooks: tuple[HookChange, ...] = ()  # with --hooks
+    notes: tuple[str, ...] = ()
 
 
 def init(root: str) -> Initialised:

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memcli import layout
-from memcli.model import Listing, MemoryFile
 from memcli.text.dates import date_of
 from memcli.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """One file of the memory as ``mem list`` shows it."""
+
+    path: str
+    kind: str
+    date: str | None
+    size: int  # bytes
+    modified_at: datetime
+    chunks: int
+    is_indexed: bool  # the index has it as it is now
+    note: str = ""
+    retrievals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The answer of ``mem list``."""
+
+    files: tuple[MemoryFile, ...]
+    notes: tuple[str, ...] = ()
 
 
 def list_files(workspace: Workspace, *, kind: str | None = None) -> Listing:

@@ -10,7 +10,7 @@ from datetime import datetime
 from memcli import history
 from memcli.edit import read
 from memcli.layout import HOME, MEMORY_FILE, Layout
-from memcli.model import Change, Checked, Fact, Finding, Promoted, Source, Superseded
+from memcli.model import Change, Fact
 from memcli.ops.fact import memory_bytes, memory_text
 from memcli.ops.index import index_written
 from memcli.ops.secrets import without_secrets
@@ -27,6 +27,57 @@ SAME_SUBJECT = 0.4
 
 _HASH = re.compile(r"hash=([0-9a-f]{12})")
 _SECTION = re.compile(r"^## \d{4}-\d{2}-\d{2} — promoted.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What `mem promote` found in one document."""
+
+    path: str
+    found: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A fact whose source says something else now."""
+
+    old: str
+    new: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The answer of ``mem promote``."""
+
+    added: tuple[Fact, ...]
+    superseded: tuple[Superseded, ...]
+    known: int
+    passed_over: tuple[Fact, ...]  # removed by hand or by tombstone
+    sources: tuple[Source, ...]
+    revision: int | None
+    diff: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a gate holds against a file."""
+
+    path: str  # relative to the project folder
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The answer of ``mem promote --check``."""
+
+    findings: tuple[Finding, ...]
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from datetime import datetime
 from memcli import layout
 from memcli.edit import read
 from memcli.errors import RefusedError, UsageError
-from memcli.model import Hit, Hits, Recalled, RecalledItem, RecalledSection, SearchOptions
+from memcli.model import Hit, Hits, IndexState, SearchOptions
 from memcli.ops.refresh import refresh
 from memcli.ops.search import record, search
 from memcli.text.blocks import scan
@@ -63,6 +63,50 @@ _OPENING = (
     " whoever you work for.",
 )
 _ROOM_FOR_REMARK = 4 * 64  # of the line that counts what was left out
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledItem:
+    """Something that recall took or left out."""
+
+    place: str  # "MEMORY.md:12", "daily/2026-02-11.md:13-23"
+    tokens: int
+    why: str  # "instruction", "found (0.92)", "recent day" …
+    lines: int  # of it, taken
+    of_lines: int  # it has
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledSection:
+    """One section of a recalled fragment."""
+
+    name: str
+    heading: str
+    body: tuple[str, ...]  # quoted lines
+    taken: tuple[RecalledItem, ...]
+    left_out: tuple[RecalledItem, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The answer of ``mem recall``: a fragment for a prompt and the receipt for it."""
+
+    query: str
+    text: str  # the fragment, empty when there is nothing to recall
+    budget: int  # tokens
+    tokens: int  # of the whole fragment
+    sections: tuple[RecalledSection, ...]
+    index: IndexState
+    notes: tuple[str, ...] = ()
+
+    @property
+    def omitted(self) -> int:
+        """How many items were left out or cut."""
+        return sum(
+            len(section.left_out) + sum(item.lines < item.of_lines for item in section.taken)
+            for section in self.sections
+        )
 
 
 @dataclass(frozen=True, slots=True)

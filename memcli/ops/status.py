@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from memcli import layout
-from memcli.model import Status
+from memcli.model import IndexState
 from memcli.ops.differ import differ
 from memcli.ops.refresh import state_of
 from memcli.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The answer of ``mem status``."""
+
+    root: str
+    index: IndexState
+    by_kind: dict[str, int]  # files
+    bytes: int  # of the markdown
+    database_bytes: int
+    backend: str
+    embedder: str  # empty: by keyword only
+    vectors_of: str  # the model whose vectors are kept, empty for none
+    embedded: int  # chunks with vectors
+    is_packed: bool  # memory.vec is there and current
+    sqlite: str
+    journal: str
+    writer: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def status(workspace: Workspace) -> Status:

@@ -15,13 +15,54 @@ from memcli.edit import edit, read, recover
 from memcli.errors import ConflictError, RefusedError
 from memcli.layout import Layout, scan
 from memcli.lock import WAIT, hold
-from memcli.model import Change, Revision, Undone
+from memcli.model import Change, Revision
 from memcli.text.merge import Conflict, merge, take_out
 from memcli.text.revisions import diff
 
 _SHOWN_LINES = 6
 
 _Read = Callable[[str], bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionLine:
+    """A revision as `mem undo --list` shows it."""
+
+    id: int
+    created_at: datetime
+    op: str
+    note: str
+    files: tuple[str, ...]
+    undoes: int | None
+    undone_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionList:
+    """The answer of ``mem undo --list``, newest first."""
+
+    revisions: tuple[RevisionLine, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDiff:
+    """The answer of ``mem undo --diff``: a unified diff."""
+
+    revision: int
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The answer of ``mem undo``. A dry run has no ``revision``."""
+
+    undoes: int
+    op: str  # the verb of what was taken back
+    revision: int | None
+    files: tuple[str, ...]
+    diff: str  # what taking it back changes, or would change
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
