@@ -9,7 +9,7 @@ _NOT_DIGITS: Final = bytes(sorted(set(range(256)) - set(b"0123456789")))
 _ASCII: Final = bytes(range(128))
 # Digits and letters outside the Latin blocks; what is left of `\w` without these.
 _WIDE: Final = re.compile(
-    r"[^\W_A-Za-zªºÀ-ÖØ-öø-ʸˠ-ˤᴀ-ᴥᴬ-ᵜᵢ-ᵥᵫ-ᵷᵹ-ᶾḀ-ỿⱠ-ⱿꜢ-ꞇꞋ-ꟿꬰ-ꭤﬀ-ﬆＡ-Ｚａ-ｚↄ\U0001df00-\U0001dfff]+"
+    r"[^\W_A-Za-zªºÀ-ÖØ-öø-ʸˠ-ˤᴀ-ᴥᴬ-ᵜᵢ-ᵥᵫ-ᵷᵹ-ᶾḀ-ỿⱠ-ⱿꜢ-ꞇꞋ-ꟿꬰ-ꭤꭦ-ꭨﬀ-ﬆＡ-Ｚａ-ｚↄ\U0001df00-\U0001dfff]+"
 )
 
 
