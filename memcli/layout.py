@@ -118,8 +118,10 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     elif name.endswith(".md"):
-                        # A name that is no UTF-8 cannot be stored or printed; it is named escaped.
-                        found = entry.stat(follow_symlinks=False)
+                        try:
+                            found = entry.stat(follow_symlinks=False)
+                        except FileNotFoundError:
+                            continue  # deleted since it was listed
                         regular = stat.S_ISREG(found.st_mode)
                         yield entry.path[cut:], found if regular else None
         except FileNotFoundError:

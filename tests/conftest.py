@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from memcli.workspace import Workspace, open_workspace
+from tests.servers import EmbeddingServer, embedding_server
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -196,6 +197,13 @@ def mem(tmp_path: Path, project: Path) -> Program:
     home = tmp_path / "home"
     home.mkdir()
     return Program(home, project)
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    """An embedding server on this machine."""
+    with embedding_server() as found:
+        yield found
 
 
 @dataclass(frozen=True)

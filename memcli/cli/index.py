@@ -20,11 +20,12 @@ def run(
 ) -> int:
     """Bring the index in step with the files, then make the vectors that are missing."""
     workspace = context.open()
+    wanted = [_within_memory(path) for path in paths or ()]
     with context.progress() as progress:
         result = index(
             workspace,
             now=time.time(),
-            paths=[_within_memory(path) for path in paths or ()],
+            paths=[] if "" in wanted else wanted,
             is_full=full,
             is_embedding=not no_embed,
             progress=progress,
@@ -37,5 +38,5 @@ def run(
 
 def _within_memory(path: str) -> str:
     """A path as typed, also from the project's folder, as one relative to the memory folder."""
-    _, marker, behind = path.replace("\\", "/").rpartition(".decsr/memory/")
-    return (behind if marker else path).strip("/")
+    _, marker, behind = f"/{path}/".rpartition("/.decsr/memory/")
+    return (behind if marker else path).rstrip("/")

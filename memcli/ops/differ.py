@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import stat as modes
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from memcli import layout
-from memcli.errors import UsageError, WorkspaceError
+from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.workspace import Workspace
 
 LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
@@ -40,7 +40,10 @@ class Difference:
 
 
 def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
-    """Compare size, times and inode of every file with the index; of `paths` only if any."""
+    """Compare size, times and inode of every file with the index; of `paths` only if any.
+
+    Raises RefusedError for a path that is neither in the memory nor in the index.
+    """
     if paths:
         named = _differ_named(workspace, paths)
         if named is not None:
@@ -64,9 +67,14 @@ def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
     def is_wanted(path: str) -> bool:
         return any(path == wanted or path.startswith(wanted + "/") for wanted in paths)
 
+    removed = tuple(path for path in known if is_wanted(path))
+    for path in paths:
+        is_known = any(one == path or one.startswith(path + "/") for one in removed)
+        if not is_known and not os.path.exists(workspace.layout.memory_path(path)):
+            raise RefusedError(f"no {path} in the memory", hint="mem list")
     return Difference(
         tuple(pair for pair in changed if is_wanted(pair[0])),
-        tuple(path for path in known if is_wanted(path)),
+        removed,
         unchanged,
         tuple(path for path in skipped if is_wanted(path)),
         is_partial=True,
@@ -118,30 +126,36 @@ def differ_quickly(workspace: Workspace) -> Difference:
             raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
         if signatures[path] != _signature(found):
             changed.append((path, found))
-    folders = {path.rpartition("/")[0] for path in signatures} | {""}
-    for folder in folders:
-        changed += _newcomers(memory, folder, signatures, since=last_write)
-    return Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
+    for folder in {path.rpartition("/")[0] for path in signatures} | {""}:
+        names = _names(os.path.join(memory, folder), since=last_write)
+        if names is None:
+            continue
+        known = {path for path in signatures if path.rpartition("/")[0] == folder}
+        now = {f"{folder}/{name}" if folder else name for name in names}
+        removed += known - now
+        changed += _newcomers(memory, now - known)
+    return Difference(tuple(changed), tuple(dict.fromkeys(removed)), 0, (), is_partial=True)
 
 
-def _newcomers(
-    memory: str, folder: str, known: Mapping[str, Signature], *, since: int
-) -> Iterator[tuple[str, os.stat_result]]:
-    """Unknown files of a folder whose own time says that names changed in it after `since`."""
-    full = os.path.join(memory, folder)
+def _names(folder: str, *, since: int) -> list[str] | None:
+    """The names in a folder, or None when its own time says that they are as they were `since`."""
     try:
-        if os.stat(full).st_mtime_ns <= since:
-            return
-        names = os.listdir(full)
+        if os.stat(folder).st_mtime_ns <= since:
+            return None
+        return [name for name in os.listdir(folder) if name.endswith(".md") and name[0] != "."]
     except FileNotFoundError:
-        return
+        return []
     except OSError as error:
         raise WorkspaceError(f"cannot list {folder}: {error.strerror}") from error
-    for name in names:
-        path = f"{folder}/{name}" if folder else name
-        if path in known or not name.endswith(".md") or name[0] == ".":
-            continue
-        found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+
+
+def _newcomers(memory: str, paths: Collection[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Those of the paths that are files to be taken."""
+    for path in paths:
+        try:
+            found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # deleted since it was listed
         if modes.S_ISREG(found.st_mode) and _is_taken(path, found):
             yield path, found
 
