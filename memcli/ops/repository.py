@@ -41,8 +41,9 @@ def find_repository(start: str, environ: Mapping[str, str]) -> Repository:
 
     Raises WorkspaceError when there is none or git is not there to ask.
     """
-    common = os.path.join(start, _git(start, environ, "rev-parse", "--git-common-dir"))
-    is_bare = _git(start, environ, "rev-parse", "--is-bare-repository") == "true"
+    answer = _git(start, environ, "rev-parse", "--is-bare-repository", "--git-common-dir")
+    bare, _, common = answer.partition("\n")
+    is_bare = bare == "true"
     if is_bare:
         top = os.path.join(start, _git(start, environ, "rev-parse", "--absolute-git-dir"))
     else:
@@ -51,7 +52,7 @@ def find_repository(start: str, environ: Mapping[str, str]) -> Repository:
     folder = os.path.join(top, _git(top, environ, "rev-parse", "--git-path", "hooks"))
     return Repository(
         top=os.path.realpath(top),
-        common=os.path.realpath(common),
+        common=os.path.realpath(os.path.join(start, common)),
         folder=os.path.realpath(folder),
         is_bare=is_bare,
     )

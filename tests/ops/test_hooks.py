@@ -292,6 +292,22 @@ def test_merges(repo: Repo) -> None:
     assert repo.logged == made
 
 
+def test_a_merge_that_others_made_is_not_logged(repo: Repo) -> None:
+    repo.git("branch", "behind")
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.change("file")
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "--no-edit", "topic")
+    repo.git("checkout", "-q", "-b", "later")
+    repo.change("more")
+    repo.install("post-commit", "post-merge")
+    repo.git("checkout", "-q", "behind")
+    repo.git("merge", "-q", "main")  # by fast-forward, as most pulls are
+    repo.git("merge", "-q", "--squash", "later")
+    assert repo.git("rev-list", "--merges", "--count", "HEAD") == "1"
+    assert repo.logged == []
+
+
 def test_lines_in_two_hooks_of_one_commit_log_it_once(repo: Repo) -> None:
     """What a manager leaves that keeps the old hook, runs it, and is added to as well."""
     repo.install()
@@ -605,7 +621,7 @@ def empty_repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     files=st.dictionaries(
         st.sampled_from(hook.EVENTS), st.one_of(FILES, st.text("ab/.", min_size=1))
