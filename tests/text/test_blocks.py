@@ -15,6 +15,8 @@ from memcli.text.decode import decode, split_lines
 from memcli.text.lines import TITLE_CHARS, front_matter_end, plain_title
 
 FIXTURES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures")
+NOTES = sorted(glob("**/*.md", root_dir=FIXTURES, recursive=True, include_hidden=True))
+EVAL_SETS = os.environ.get("MEM_EVAL")  # read here, as tests run without our own variables
 REFERENCE = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
 KINDS = {
     "heading_open": "heading",
@@ -127,18 +129,18 @@ def test_agrees_with_the_reference_on_made_up_documents(text):
     assert ours(lines) == expected
 
 
-@pytest.mark.parametrize("path", sorted(glob(os.path.join(FIXTURES, "**/*.md"), recursive=True)))
+@pytest.mark.parametrize("path", NOTES)
 def test_agrees_with_the_reference_on_the_fixtures(path):
-    with open(path, "rb") as file:
+    with open(os.path.join(FIXTURES, path), "rb") as file:
         lines = split_lines(decode(file.read())[0])
     assert ours(lines) == theirs(lines)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("MEM_EVAL" not in os.environ, reason="MEM_EVAL names no evaluation sets")
+@pytest.mark.skipif(not EVAL_SETS, reason="MEM_EVAL names no evaluation sets")
 def test_agrees_with_the_reference_on_the_evaluation_sets():
     different = []
-    for path in sorted(glob(os.path.join(os.environ["MEM_EVAL"], "*", "corpus.jsonl"))):
+    for path in sorted(glob(os.path.join(EVAL_SETS or "", "*", "corpus.jsonl"))):
         with open(path, encoding="utf-8") as file:
             for row in map(json.loads, file):
                 lines = split_lines(row["text"])

@@ -16,6 +16,7 @@ from memcli.text.overlong import cut_line
 from memcli.text.tokens import estimate
 
 FIXTURES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures")
+NOTES = sorted(glob("**/*.md", root_dir=FIXTURES, recursive=True, include_hidden=True))
 
 
 def spans(text, path="tasks/a.md", **limits):
@@ -88,9 +89,9 @@ def test_any_bytes_make_chunks(data, size):
     check("archive/x.md", decode(data)[0], size, size // 4)
 
 
-@pytest.mark.parametrize("path", sorted(glob(os.path.join(FIXTURES, "**/*.md"), recursive=True)))
+@pytest.mark.parametrize("path", NOTES)
 def test_chunks_of_the_fixtures(path):
-    with open(path, "rb") as file:
+    with open(os.path.join(FIXTURES, path), "rb") as file:
         text = decode(file.read())[0]
     check("daily/x.md" if "/daily/" in path else "tasks/x.md", text, 400, 80)
 
