@@ -3,6 +3,7 @@
 Nothing is imported here that a plain call does not need; Typer is one table away.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -30,13 +31,16 @@ COMMANDS = {
     "eval": "memcli.cli.eval",
 }
 # Called all day by hooks and agents; the rest can afford Typer.
-LIGHT = ("search", "get", "append-daily", "recall")
+LIGHT = frozenset(("search", "get", "append-daily", "recall"))
 
 INTERNAL, INTERRUPTED = 70, 130
 
 
 def run() -> None:
     """The entry point of the scripts `mem` and `memcli`."""
+    is_light = not LIGHT.isdisjoint(sys.argv[1:2])
+    if is_light:
+        gc.disable()  # so short a call is over before there is anything worth collecting
     code = main(sys.argv[1:])
     # Flushed here, where a closed pipe can still be met quietly, and left without the
     # interpreter's own flush, which could not.
@@ -48,6 +52,10 @@ def run() -> None:
         print(f"mem: cannot write the answer: {error.strerror}", file=sys.stderr)
         code = code or 3
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if is_light:
+        # All is written and closed; to take the interpreter apart would be a tenth of the call.
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 
@@ -84,6 +92,8 @@ def _dispatch(words: list[str]) -> int:
 
 def _common_options_behind(words: list[str]) -> list[str]:
     """`mem --root DIR search x` as `mem search --root DIR x`: git's habit, and harmless."""
+    if not words or words[0][:1] != "-":
+        return words
     switches: set[str] = set()
     valued: set[str] = set()
     for one in options.parameters(options.common):

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from memcli.model import Progress
 from memcli.workspace import Workspace, open_workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A flag; `names` as typed, "--dry-run" or "-k". A default of False makes it a switch."""
 
     names: tuple[str, ...]
@@ -29,16 +28,14 @@ class Option:
     is_hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """A word by its place; a list takes all that are left."""
 
     metavar: str
     help: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One thing that a command takes, as read from its signature."""
 
     name: str

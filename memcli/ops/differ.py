@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat as modes
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memcli import layout
 from memcli.errors import RefusedError, UsageError, WorkspaceError
@@ -20,8 +20,7 @@ NEWEST = 64  # files that are looked at in a workspace too big to walk
 Signature = tuple[int, int, int, int]  # size, mtime_ns, ctime_ns, inode
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """How the files differ from the index."""
 
     changed: tuple[tuple[str, os.stat_result], ...]  # new ones too
@@ -53,7 +52,13 @@ def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
     skipped: list[str] = []
     unchanged = 0
     for path, found in layout.scan(workspace.layout):
-        if found is not None and known.get(path) == _signature(found):
+        # Spelled out, since nearly every file ends here and a call for each would be felt.
+        if found is not None and known.get(path) == (
+            found.st_size,
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+            found.st_ino,
+        ):
             del known[path]
             unchanged += 1
         elif found is None or not _is_taken(path, found):

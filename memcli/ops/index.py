@@ -144,12 +144,12 @@ def apply(
             continue
         before = known.get(path)
         if before is not None and before.hash == stamp.hash:
-            restamped.append(replace(stamp, note=before.note))
+            restamped.append(stamp._replace(note=before.note))
             unchanged += 1
             continue
         text, note = decode(data)
         if note:
-            stamp = replace(stamp, note=note)
+            stamp = stamp._replace(note=note)
             notes.append(f"{path}: {note}")
         (added if before is None else changed).append(path)
         batch.append((stamp, _chunks(workspace, path, text)))

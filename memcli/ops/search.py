@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -238,7 +237,9 @@ def _within(workspace: Workspace, options: SearchOptions, today: date) -> set[st
 
 
 def _is_in(path: str, glob: str) -> bool:
-    return fnmatch.fnmatchcase(path, glob) or path.startswith(glob.rstrip("/") + "/")
+    from fnmatch import fnmatchcase  # spared a search without filters
+
+    return fnmatchcase(path, glob) or path.startswith(glob.rstrip("/") + "/")
 
 
 def _is_between(day: str | None, since: str | None, until: str | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memcli.model import Chunk
 from memcli.store.db import DamagedError, Database, id_list
@@ -11,8 +11,7 @@ from memcli.store.embeddings import passage_key
 from memcli.text.words import extra_terms
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What a file looked like when it was read; with an equal stamp it need not be read again."""
 
     path: str
@@ -30,8 +29,7 @@ class Stamp:
         return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
+class StoredChunk(NamedTuple):
     """A chunk with its place in the index."""
 
     id: int

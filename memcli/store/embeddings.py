@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memcli.store.db import Database, id_list
 
@@ -18,8 +18,7 @@ _MODEL = "embedding.model"
 _DIMENSION = "embedding.dimension:"  # and the model, since the cache keeps several
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """A chunk that has no vectors yet."""
 
     chunk: int
@@ -203,8 +202,7 @@ def passage_key(heading: str, body: str) -> bytes:
     return hashlib.sha256(passage(heading, body).encode("utf-8", "surrogatepass")).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(NamedTuple):
     """All vectors made so far and whose they are, to be carried into a database made anew."""
 
     meta: list[tuple[str, str]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -139,7 +138,7 @@ def stamps_are_kept(open_index: Open) -> None:
     size = len(TEXTS["tasks/a.md"])
     assert backend.stamps(["tasks/a.md", "x"]) == {"tasks/a.md": stamp("tasks/a.md", size)}
     assert backend.signatures()["tasks/a.md"] == (size, 10, 11, 12)
-    new = replace(stamp("tasks/a.md", size), mtime_ns=99, is_racy=True)
+    new = stamp("tasks/a.md", size)._replace(mtime_ns=99, is_racy=True)
     backend.restamp([new])
     assert backend.stamps(["tasks/a.md"]) == {"tasks/a.md": new}
     assert backend.signatures()["tasks/a.md"] == (size, 99, 11, -1)
