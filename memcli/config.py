@@ -59,6 +59,14 @@ class Settings:
     promote_markers: tuple[str, ...] = _setting(
         ("decision", "constraint", "principle"), "words that make a heading one of decisions"
     )
+    consolidate_older_than: int = _setting(
+        14, "days after which a daily log is digested into DREAMS.md"
+    )
+    consolidate_max_chars: int = _setting(24000, "characters that the digest may have, roughly")
+    memory_max_chars: int = _setting(
+        4000, "characters of the facts in force above which a warning is given; 0 is no limit"
+    )
+    memory_max_facts: int = _setting(100, "the same in facts")
     secrets: str = _setting(
         "mask", "what to do with a token in a text to be written", one_of=("mask", "refuse", "off")
     )

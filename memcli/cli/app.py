@@ -23,6 +23,8 @@ COMMANDS = {
     "append-daily": "memcli.cli.append_daily",
     "fact": "memcli.cli.fact",
     "promote": "memcli.cli.promote",
+    "consolidate": "memcli.cli.consolidate",
+    "lint": "memcli.cli.lint",
     "undo": "memcli.cli.undo",
     "status": "memcli.cli.status",
     "doctor": "memcli.cli.doctor",

@@ -12,10 +12,9 @@ from memcli.text.printable import one_line
 
 def render(result: Any, **how: Any) -> Iterator[str]:
     """One workflow command a finding, then what text says."""
-    if isinstance(result, Checked):
-        for one in result.findings:
-            place = f"file={_property(one.path)},line={one.line},title={_property(one.code)}"
-            yield f"::error {place}::{_message(one.message)}\n"
+    for one in getattr(result, "findings", ()):
+        place = f"file={_property(one.path)},line={one.line},title={_property(one.code)}"
+        yield f"::error {place}::{_message(one.message)}\n"
     yield from text.render(result, **how)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from memcli import tables
 from memcli.text.printable import one_line, printable
 from memcli.text.snippet import best_lines, shorten
 
@@ -31,7 +32,9 @@ WIDTH = 200  # characters of a line: a pipe has no edge, a log of one-line files
 
 def render(result: Any, **how: Any) -> Iterator[str]:
     """The lines of any result. Raises KeyError for a type that nobody taught this format."""
-    for line in _TABLE[type(result).__name__](result, **how):
+    name = type(result).__name__
+    draw = _TABLE.get(name) or tables.load("result", _ELSEWHERE, name).TABLE[name]
+    for line in draw(result, **how):
         yield line + "\n"
 
 
@@ -296,4 +299,8 @@ _TABLE: dict[str, Callable[..., Iterator[str]]] = {
     "SettingValues": setting_values,
     "Status": status,
     "Undone": undone,
+}
+_ELSEWHERE = {
+    "Consolidated": "memcli.formats.upkeep",
+    "Linted": "memcli.formats.upkeep",
 }

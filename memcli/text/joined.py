@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from memcli.text.facts import PinnedFact
 
+_STOPS = " .,;:!。"
 # A comma within a heading is no separator: what follows one must look like a file.
 _NEXT_SOURCE = re.compile(r", (?=[^\s,#][^,#]*\.\w+(?:#|, |$))")
 
@@ -61,7 +62,7 @@ def find(text: str) -> list[Join]:
         facts = [it for it in able if it.fact.kind == kind]
         for places in groups([it.fact.text for it in facts]):
             alike = [facts[place] for place in places]
-            kept = max(alike, key=lambda it: (len(it.fact.text), -it.start_line))
+            kept = max(alike, key=lambda it: (len(it.fact.text.rstrip(_STOPS)), -it.start_line))
             rest = [it for it in alike if it is not kept]
             named = [source for it in (kept, *rest) for source in sources_of(it.fact.source)]
             joins.append(Join(kept, tuple(rest), tuple(dict.fromkeys(named))))
