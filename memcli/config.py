@@ -18,9 +18,12 @@ from memcli.errors import UsageError
 USER_FILE = "config.toml"
 
 
-def _setting(default: Any, doc: str, *, one_of: tuple[str, ...] = (), private: bool = False) -> Any:
+def _setting(
+    default: Any, doc: str, *, one_of: tuple[str, ...] = (), private: bool = False, least: int = 0
+) -> Any:
     """A setting. A `private` one counts only from the user's own file, a variable or a flag."""
-    return field(default=default, metadata={"doc": doc, "one_of": one_of, "private": private})
+    metadata = {"doc": doc, "one_of": one_of, "private": private, "least": least}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,25 @@ class Settings:
     embedding_slice_ms: int = _setting(
         200, "milliseconds that one search may spend on embedding what it found by keyword"
     )
-    search_k: int = _setting(8, "results shown")
+    llm_provider: str = _setting(
+        "none",
+        "who writes summaries and finds facts; none makes extracts",
+        one_of=("none", "ollama", "openai"),
+        private=True,
+    )
+    llm_model: str = _setting("", "the provider's model; empty takes its own", private=True)
+    llm_url: str = _setting("", "the provider's address", private=True)
+    llm_key: str = _setting("", "the provider's key; never printed", private=True)
+    llm_timeout: float = _setting(120.0, "seconds to wait for the provider", private=True)
+    summarize_max_tokens: int = _setting(1000, "tokens that a task summary may have")
+    session_max_tokens: int = _setting(
+        40000, "a session with more tokens is cut; 0 counts messages instead"
+    )
+    session_max_messages: int = _setting(40, "the same in messages, when the tokens are 0")
+    flush_max_tokens: int = _setting(
+        80000, "a conversation with more tokens is flushed, and a session is held to half; 0 is off"
+    )
+    search_k: int = _setting(8, "results shown", least=1)
     search_mode: str = _setting("hybrid", "how to search", one_of=("hybrid", "keyword", "vector"))
     search_alpha: float = _setting(0.7, "weight of keywords against meaning; 1 is keywords alone")
     search_fusion: str = _setting(
@@ -53,7 +74,7 @@ class Settings:
         10000, "above so many files a search looks only at folders and the newest files"
     )
     index_wait: float = _setting(60.0, "seconds to wait for another writer")
-    chunk_tokens: int = _setting(400, "estimated tokens in a chunk")
+    chunk_tokens: int = _setting(400, "estimated tokens in a chunk", least=32)
     chunk_overlap: int = _setting(80, "tokens that neighbouring chunks share where one was cut")
     history_keep_days: int = _setting(90, "days a revision is kept; the newest 100 always are")
     promote_markers: tuple[str, ...] = _setting(
@@ -230,8 +251,9 @@ def _checked(key: str, value: Any, where: str | None) -> Any:
     if type(value) is not type(default):
         kind = {int: "a whole number", float: "a number", str: "text"}[type(default)]
         raise UsageError(f"{key} takes {kind}, not {value!r} ({where})")
-    if isinstance(value, (int, float)) and (value < 0 or value != value):
-        raise UsageError(f"{key} takes no negative number, not {value!r} ({where})")
+    least = setting.metadata["least"]
+    if isinstance(value, (int, float)) and not value >= least:  # nor what is no number
+        raise UsageError(f"{key} takes {least} or more, not {value!r} ({where})")
     one_of = setting.metadata["one_of"]
     if one_of and value not in one_of:
         raise UsageError(f"unknown {key} '{value}' ({where})", hint=f"one of: {', '.join(one_of)}")

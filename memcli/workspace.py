@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.config import Loaded, Settings
     from memcli.edit import Files
     from memcli.layout import Layout
-    from memcli.providers.base import Embedder
+    from memcli.providers.base import LLM, Embedder
 
 
 class Workspace:
@@ -33,10 +33,18 @@ class Workspace:
         self._backend: Backend | None = None
         self._embedder: Embedder | None = None
         self._has_embedder = False
+        self._llm: LLM | None = None
+        self._has_llm = False
 
     @property
     def settings(self) -> Settings:
         return self.loaded.settings
+
+    def take_notes(self) -> tuple[str, ...]:
+        """What there is to say so far, each note once; the next answer does not repeat it."""
+        notes = tuple(dict.fromkeys(self.notes))
+        self.notes.clear()
+        return notes
 
     @property
     def backend(self) -> Backend:
@@ -76,6 +84,16 @@ class Workspace:
             self._embedder = module.open_embedder(self.settings)
             self._has_embedder = True
         return self._embedder
+
+    @property
+    def llm(self) -> LLM | None:
+        """Who writes prose, or None where none is wanted; it is asked nothing yet."""
+        if not self._has_llm:
+            name = self.settings.llm_provider
+            module = tables.load("LLM provider", providers.LLMS, name)
+            self._llm = module.open_llm(self.settings)
+            self._has_llm = True
+        return self._llm
 
     @contextmanager
     def lock(self, verb: str, wait: float | None = None) -> Iterator[None]:

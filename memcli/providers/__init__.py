@@ -1,7 +1,13 @@
-"""Who makes vectors: an open set; a new member is one file and one line here."""
+"""Who makes vectors and who writes prose: open sets; a new member is one file and a line here."""
 
 TABLE = {
     "builtin": "memcli.providers.builtin",
+    "none": "memcli.providers.none",
+    "ollama": "memcli.providers.ollama",
+    "openai": "memcli.providers.openai",
+}
+
+LLMS = {
     "none": "memcli.providers.none",
     "ollama": "memcli.providers.ollama",
     "openai": "memcli.providers.openai",

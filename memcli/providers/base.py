@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Embedder(Protocol):
@@ -32,4 +32,26 @@ class Embedder(Protocol):
         """For each text its vectors joined: several when it is longer than the model's window.
 
         Raises ProviderError; then nothing of this batch counts.
+        """
+
+
+class LLM(Protocol):
+    """Writes prose or JSON from a prompt, at temperature 0."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as in "ollama:llama3.2"."""
+
+    def complete(
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 1_000,
+    ) -> str:
+        """What the model answers, never blank; asked for JSON of that JSON Schema if one is given.
+
+        A schema is a wish: the answer may be anything. Raises ProviderError, also for an answer
+        that was cut off at `max_tokens`.
         """

@@ -1,4 +1,4 @@
-"""What remote embedders answer, checked before any of it counts."""
+"""What remote models answer, checked before any of it counts."""
 
 from __future__ import annotations
 
@@ -39,6 +39,15 @@ def unit_vectors(answer: Sequence[Sequence[float]], expected: int, who: str) -> 
             raise _nonsense(who, "a vector of zeros, or with a value that is no number")
         found.append(struct.pack(f"<{len(values)}f", *[value / length for value in values]))
     return found
+
+
+def prose(text: object, who: str, *, is_cut: bool) -> str:
+    """The text of an answer. Raises ProviderError for a blank one and for one that was cut off."""
+    if is_cut:
+        raise ProviderError(f"the answer of {who} was cut off at its limit", reason="reply")
+    if not isinstance(text, str) or not text.strip():
+        raise ProviderError(f"{who} answered nothing", reason="reply")
+    return text
 
 
 def _nonsense(who: str, what: str) -> ProviderError:
