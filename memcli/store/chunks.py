@@ -37,9 +37,11 @@ class StoredChunk(NamedTuple):
     retrievals: int
 
 
-# The first load of an empty index: no merging on the way, wide merges when segments pile up.
-_LOADING = {"automerge": 0, "crisismerge": 64}
-_RUNNING = {"automerge": 4, "crisismerge": 16}
+# The first load of an empty index: no merging on the way, wide merges when segments pile up, and
+# one segment a batch, which so much memory (in bytes) takes. The first small batch ends it.
+_LOADING = {"automerge": 0, "crisismerge": 64, "hashsize": 16 << 20}
+_RUNNING = {"automerge": 4, "crisismerge": 16, "hashsize": 1 << 20}
+_LOAD = 1_000  # chunks in a batch that is a load
 
 
 def stamps(database: Database, paths: Collection[str] | None = None) -> dict[str, Stamp]:
@@ -79,9 +81,11 @@ def put(database: Database, files: Sequence[tuple[Stamp, Sequence[Chunk]]], mode
     Must run inside a transaction. `model` names whose cached vectors count.
     """
     next_id = 1 + (database.value("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0)
-    is_first_load = next_id == 1
-    if is_first_load:
+    is_load = sum(len(chunks) for _, chunks in files) >= _LOAD
+    if is_load and next_id == 1:
         _tune(database, _LOADING)
+    elif not is_load and _is_loading(database):
+        _tune(database, _RUNNING)
     rows = []
     for stamp, chunks in files:
         file_id, known = _file_row(database, stamp)
@@ -99,8 +103,6 @@ def put(database: Database, files: Sequence[tuple[Stamp, Sequence[Chunk]]], mode
                 next_id += 1
         _delete_chunks(database, [row[0] for row in gone.values()])
     _insert_chunks(database, rows, model)
-    if is_first_load:
-        _tune(database, _RUNNING)
 
 
 def drop(database: Database, paths: Iterable[str]) -> None:
@@ -173,13 +175,17 @@ def _insert_chunks(
         ],
     )
     database.run_many("INSERT INTO fts (rowid, heading, body, extra) VALUES (?, ?, ?, ?)", texts)
-    database.run_many(
+    sql = "INSERT INTO vectors (chunk, key, state) VALUES (?, ?, 0)"
+    values: list[tuple[int | bytes | str, ...]] = [
+        (row[0], passage_key(row[3].heading, row[3].body)) for row in rows
+    ]
+    if database.value("SELECT EXISTS (SELECT 1 FROM embeddings WHERE model = ?)", [model]):
+        sql = """
+            INSERT INTO vectors (chunk, key, state)
+            SELECT ?1, ?2, EXISTS (SELECT 1 FROM embeddings WHERE model = ?3 AND key = ?2)
         """
-        INSERT INTO vectors (chunk, key, state)
-        SELECT ?1, ?2, EXISTS (SELECT 1 FROM embeddings WHERE model = ?3 AND key = ?2)
-        """,
-        [(row[0], passage_key(row[3].heading, row[3].body), model) for row in rows],
-    )
+        values = [(*value, model) for value in values]
+    database.run_many(sql, values)
 
 
 def _delete_chunks(database: Database, ids: Sequence[int]) -> None:
@@ -194,6 +200,10 @@ def _delete_chunks(database: Database, ids: Sequence[int]) -> None:
     )
     database.run_many("DELETE FROM vectors WHERE chunk = ?", values)
     database.run_many("DELETE FROM chunks WHERE id = ?", values)
+
+
+def _is_loading(database: Database) -> bool:
+    return bool(database.value("SELECT v FROM fts_config WHERE k = 'automerge'") == 0)
 
 
 def _tune(database: Database, options: dict[str, int]) -> None:
@@ -229,7 +239,7 @@ def keyword(
     return database.rows(
         f"""
         SELECT rowid, -bm25(fts, {", ".join(map(str, weights))}) AS score FROM fts
-        WHERE fts MATCH ? {clause} ORDER BY score DESC LIMIT ?
+        WHERE fts MATCH ? {clause} ORDER BY score DESC, rowid LIMIT ?
         """,
         [match, *values, n],
     )

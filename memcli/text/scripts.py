@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 
 # What TOKENIZER takes for part of a word; FTS5 counts unassigned characters (Cn) in, always.
@@ -111,16 +112,15 @@ def is_foreign(text: str) -> bool:
 def forms(words: list[str]) -> list[str]:
     """Return, for words outside ASCII, those further ones under which they must be found."""
     found: list[str] = []
-    known: dict[str, list[str]] = {}
     for word in words:
-        if word not in known:
-            known[word] = _forms(unicodedata.normalize("NFC", without_lone(word)))
-        found += known[word]
+        found += _forms(word)
     return found
 
 
-def _forms(text: str) -> list[str]:
+@lru_cache(maxsize=16384)
+def _forms(text: str) -> tuple[str, ...]:
     """Return the words of a text without spaces that FTS5 would not find in it."""
+    text = unicodedata.normalize("NFC", without_lone(text))
     is_unsure = _IS_YOUNG.search(text) is not None
     found: list[str] = []
     for word in pieces(text):
@@ -130,7 +130,7 @@ def _forms(text: str) -> list[str]:
                 found += grams(run) if is_unspaced else [run]
         elif is_unsure or not _is_plain(word, folded):
             found += pieces(folded)
-    return found
+    return tuple(found)
 
 
 def _is_plain(word: str, folded: str) -> bool:

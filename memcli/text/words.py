@@ -20,6 +20,10 @@ _WORD_SPACES = {code: 32 for code in range(128) if not chr(code).isalnum()}
 # What may stand inside an identifier; a table, because translate and split outrun any regex here.
 _LOOSE = {code: 32 for code in range(128) if not (chr(code).isalnum() or chr(code) in "-_.")}
 _HUMPED = re.compile(r"[A-Z](?<=[a-z].)|[A-Z](?<=[A-Z].)(?=[a-z]{2})")
+# Where a word is joined or has a hump. One set of characters in front lets the search skip fast.
+# A pattern, not compiled, as the next one: a query meets neither.
+_JOINT = r"[-_.A-Z](?:(?<=[-_.])(?=[A-Za-z0-9])|(?<=[a-z][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2}))"
+_SHARP = "#(?<=[A-Za-z]#)"
 _COMPOUND = re.compile(r"[^\W_]+(?:[-_.]+[^\W_]+)*")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SIGNED = re.compile(r"[+#](?<=\b[A-Za-z].)\+?(?:(?<=\+\+)|(?<=#))(?!\w)")
@@ -89,8 +93,7 @@ def extra_terms(heading: str, body: str) -> str:
     wide = [word for word in words if not word.isascii()]
     found = _identifiers(" ".join([word for word in words if word.isascii()])) + names
     for word in wide:
-        for compound in _COMPOUND.findall(word):
-            found += parts(compound)
+        found += _compound_parts(word)
     found = list(dict.fromkeys(found))
     if scripts.is_foreign(text):
         found += scripts.forms(wide)
@@ -99,8 +102,7 @@ def extra_terms(heading: str, body: str) -> str:
 
 def sign_names(text: str) -> list[str]:
     """Return the words for C++, C#, F# and their like, whose signs no tokenizer keeps."""
-    # Without the signs of headings hardly a chunk has one.
-    if "++" not in text and "#" not in text.replace("# ", "").replace("##", ""):
+    if "++" not in text and ("#" not in text or re.search(_SHARP, text) is None):
         return []
     return [
         text[sign.start() - 1].lower() + _SIGN_NAMES[sign.group()]
@@ -111,17 +113,30 @@ def sign_names(text: str) -> list[str]:
 def _identifiers(text: str) -> list[str]:
     """Return the parts of all identifiers in ASCII text."""
     loose = text.translate(_LOOSE).replace(". ", "  ")  # full stops are no joints
-    words = dict.fromkeys(loose.split())
     found: list[str] = []
-    for word in [word for word in words if not word.isalnum()]:
-        found += parts(word)
-    if _HUMPED.search(text) is not None:
-        for word in [word for word in words if word.isalnum() and not word[1:].islower()]:
-            found += humps(word)
-    return found
+    humped: list[str] = []
+    end = -1
+    for joint in re.finditer(_JOINT, loose):
+        at = joint.start()
+        if at < end:
+            continue  # within the word just seen
+        end = loose.find(" ", at)
+        word = loose[loose.rfind(" ", 0, at) + 1 : end if end >= 0 else None]
+        if word.isalnum():
+            humped += humps(word)
+        else:
+            found += parts(word)
+        if end < 0:
+            break
+    return found + humped
 
 
 @lru_cache(maxsize=16384)
+def _compound_parts(word: str) -> tuple[str, ...]:
+    return tuple(part for compound in _COMPOUND.findall(word) for part in parts(compound))
+
+
+@lru_cache(maxsize=65536)
 def parts(compound: str) -> tuple[str, ...]:
     """Return the joined form and the camel-case parts of an identifier, in comparison form.
 
