@@ -15,7 +15,9 @@ from memcli.rank import (
     cut,
     decay,
     fit,
+    is_answered,
     rank,
+    rarity,
     stretch,
 )
 from memcli.text.query import build, count
@@ -141,6 +143,49 @@ def test_min_score_cuts_the_tail() -> None:
     pool = [Candidate(id=n, path="a.md", line=n, bm25=10.0 - n) for n in range(9)]
     assert all(hit.score >= 0.5 for hit in rank(pool, min_score=0.5))
     assert len(rank(pool, min_score=0.5)) == 5
+
+
+def test_what_only_meaning_found_must_be_near() -> None:
+    pool = [
+        Candidate(id=1, path="a.md", line=1, bm25=1.0, cosine=0.05),
+        Candidate(id=2, path="b.md", line=1, cosine=0.36),
+        Candidate(id=3, path="c.md", line=1, cosine=0.34),
+    ]
+    assert {hit.candidate.id for hit in rank(pool)} == {1, 2}
+    assert {hit.candidate.id for hit in rank(pool, min_cosine=0.2)} == {1, 2, 3}
+    assert {hit.candidate.id for hit in rank(pool, alpha=1.0)} == {1}
+    assert rank(pool[2:], alpha=0.0) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "answered"),
+    [
+        ([(0.1, 1.0)], True),  # all words of the query, whatever the model thinks
+        ([(0.55, 0.0)], True),  # no word, but the same meaning
+        ([(0.3, 0.3)], True),
+        ([(0.2, 0.3)], False),  # a stray word
+        ([(0.2, 0.3), (0.4, 0.2)], True),
+        ([(0.4, 0.0)], False),
+        ([(None, 0.1)], True),  # no vector yet
+        ([(None, 0.0)], False),
+        ([], False),
+    ],
+)
+def test_silence(found: list[tuple[float | None, float]], answered: bool) -> None:
+    assert is_answered(found) is answered
+
+
+def test_other_scripts_need_a_nearer_meaning() -> None:
+    assert is_answered([(0.5, 0.0)])
+    assert not is_answered([(0.5, 0.0)], is_foreign=True)
+    assert is_answered([(0.0, 1.0)], is_foreign=True)
+
+
+@given(st.integers(1, 1000), st.data())
+def test_rarer_words_weigh_more_and_all_weigh_something(total: int, data: st.DataObject) -> None:
+    having = data.draw(st.integers(0, total))
+    assert rarity(total, having) > 0
+    assert having == 0 or rarity(total, having) < rarity(total, having - 1)
 
 
 @settings(max_examples=200, deadline=None)

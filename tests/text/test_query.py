@@ -7,7 +7,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memcli.text.query import STOP_WORDS, build, expression, matches, stored_tokens
+from memcli.text.query import (
+    STOP_WORDS,
+    build,
+    closeness,
+    coverage,
+    expression,
+    matches,
+    stored_tokens,
+)
 from memcli.text.words import TOKENIZER, extra_terms
 
 NOTES = [
@@ -161,7 +169,46 @@ def test_needle_keeps_signs() -> None:
     assert build(" C++  Ünï ").needle == "c++ uni"
 
 
-def test_exact_queries_are_told_from_questions() -> None:
-    assert build("AppendDaily").is_exact
-    assert build('why "alpha beta"').is_exact
-    assert not build("why was the queue dropped").is_exact
+def test_quotes_in_a_long_text_are_prose() -> None:
+    assert build('retries of "alpha beta" here').phrases
+    prose = build('We noticed that some of the retries have "alpha beta" in the log file.')
+    assert not prose.phrases
+    assert ("alpha", "beta") in [part.words for part in prose.parts]
+
+
+def test_neighbours_make_pairs_also_across_stop_words() -> None:
+    query = build("drop the write queue, not file-size limit")
+    assert [pair.words for pair in query.pairs] == [
+        ("drop", "the", "write"),
+        ("write", "queue"),
+        ("queue", "not"),
+        ("not", "file"),
+        ("file", "size"),
+        ("size", "limit"),
+    ]
+    kept = [part for part in query.parts if part.words != ("not",)]
+    assert '"queue not"' not in closeness(query, kept)
+    assert '"file size"' in closeness(query, kept)
+
+
+def test_pairs_do_not_reach_across_words_that_stand_elsewhere(index: Index) -> None:
+    assert [pair.words for pair in build("alpha 監視基盤 beta").pairs] == []
+    assert index.search(closeness(build("alpha beta"), build("alpha beta").parts)) == {11}
+
+
+def test_coverage_is_the_weighted_share_of_the_words() -> None:
+    query = build("write-queue retries")
+    weights = dict.fromkeys(query.words, 1.0)
+    assert coverage(query, stored_tokens("", "retry the writes"), weights) == 2 / 3
+    assert coverage(query, stored_tokens("", "nothing"), weights) == 0.0
+    assert coverage(query, stored_tokens("Write", "queue: retries, write-queue"), weights) == 1.0
+    rare = {part: 3.0 if part.words == ("retries",) else 1.0 for part in query.words}
+    assert coverage(query, stored_tokens("retried", ""), rare) == 0.6
+    assert coverage(build("😀"), stored_tokens("", "x"), {}) == 0.0
+
+
+def test_queries_in_other_scripts_are_told_apart() -> None:
+    assert build("監視基盤 API").is_foreign
+    assert build("почему").is_foreign
+    assert not build("où est l'été 😀").is_foreign
+    assert not build("plain → words").is_foreign
