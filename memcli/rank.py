@@ -99,7 +99,8 @@ def rank(
     """Order the candidates, best first, without those that must not be shown.
 
     ``alpha`` is the weight of BM25, 0.5 when outside 0 to 1. Candidates beyond ``POOL`` in both
-    legs follow all others, in the order of BM25 and then of the cosine. ``min_score`` cuts what scores lower.
+    legs follow all others, in the order of BM25 and then of the cosine. ``min_score`` cuts what
+    scores lower.
     """
     pool = list(candidates)
     alpha = ALPHA if alpha is None else alpha if 0 <= alpha <= 1 else 0.5

@@ -72,7 +72,7 @@ class Backend(Protocol):
     def keyword(
         self, query: Query, n: int, *, within: Collection[str] | None = None
     ) -> list[tuple[int, float]]:
-        """The best `n` chunks by BM25, best first; nothing for a query without a word."""
+        """The best `n` chunks by BM25, ties by id; nothing for a query without a word."""
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         """Chunks whose text holds `needle`, case aside, ordered by place."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from memcli import disk, layout
 from memcli.errors import StoreError
 from memcli.ops.differ import differ
-from memcli.ops.index import apply
+from memcli.ops.index import apply, confirmed
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 
@@ -76,7 +76,7 @@ def _index(workspace: Workspace, now: float, is_fixing: bool) -> list[Problem]:
 
 def _drift(workspace: Workspace, now: float, is_fixing: bool) -> list[Problem]:
     """Files whose bytes are not those that were indexed, though their times say so."""
-    difference = differ(workspace)
+    difference = confirmed(workspace, differ(workspace))
     changed = {path for path, _ in difference.changed}
     problems = []
     lied = []

@@ -106,10 +106,12 @@ def evaluate(
         refresh=False,
     )
     scores, missed = [], []
+    notes: list[str] = []
     for mode in modes:
         rows = []
         for done, question in enumerate(questions):
             result = search(workspace, question.query, replace(options, mode=mode), now=now)
+            notes += result.notes
             ranks = _ranks(result.hits, question.expect)
             if not ranks:
                 found = tuple(
@@ -120,9 +122,7 @@ def evaluate(
             if progress:
                 progress(f"asking by {mode}", done + 1, len(questions))
         scores.append(ModeScore(mode, *[sum(one) / len(rows) for one in zip(*rows, strict=True)]))
-    return Evaluated(
-        len(questions), tuple(scores), tuple(missed), tuple(dict.fromkeys(workspace.notes))
-    )
+    return Evaluated(len(questions), tuple(scores), tuple(missed), tuple(dict.fromkeys(notes)))
 
 
 def _ranks(hits: Sequence[Hit], expect: Sequence[str]) -> list[int]:

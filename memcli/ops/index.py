@@ -172,6 +172,25 @@ def apply(
     )
 
 
+def confirmed(workspace: Workspace, difference: Difference) -> Difference:
+    """The difference without files whose stamps only say that they may have changed since.
+
+    Where the bytes are those that were indexed, nothing is behind.
+    """
+    known = workspace.backend.stamps([path for path, _ in difference.changed])
+
+    def is_changed(path: str) -> bool:
+        if path not in known or not known[path].is_racy:
+            return True
+        try:
+            return _read(workspace.layout.memory, path, 0.0)[0].hash != known[path].hash
+        except OSError:
+            return True
+
+    changed = tuple(pair for pair in difference.changed if is_changed(pair[0]))
+    return difference._replace(changed=changed)
+
+
 def _chunks(workspace: Workspace, path: str, text: str) -> list[Chunk]:
     settings = workspace.settings
     return chunk(path, text, size=settings.chunk_tokens, overlap=settings.chunk_overlap)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from memcli.errors import ConflictError
+from memcli.errors import ConflictError, WorkspaceError
 from memcli.model import IndexState
 from memcli.ops.differ import Difference, differ, differ_quickly
+from memcli.store.db import DamagedError
 from memcli.workspace import Workspace
 
 AT_ONCE_FILES = 2_000  # what a search takes in before it answers: a second's work or so
@@ -22,28 +23,39 @@ def refresh(workspace: Workspace, *, now: float) -> IndexState:
         difference = differ_quickly(workspace)
     else:
         difference = differ(workspace)
-    behind = difference.behind
-    if behind and not backend.is_lasting:
-        _take_in(workspace, difference, now)
-        behind = 0
-    elif behind and not workspace.is_writable:
-        workspace.notes.append(f"the index is behind by {behind} files and may not be written")
-    elif behind > AT_ONCE_FILES or difference.bytes > AT_ONCE_BYTES:
-        workspace.notes.append(f"the index is behind by {behind} files; run: mem index")
-    elif behind:
-        try:
-            with workspace.lock("search", wait=0):
-                _take_in(workspace, difference, now)
-                behind = 0
-        except ConflictError as error:
-            workspace.notes.append(f"the index is behind by {behind} files: {error}")
+    behind = _take_in(workspace, difference, now) if difference.behind else 0
     return state_of(workspace, behind=behind, is_partial=difference.is_partial)
 
 
-def _take_in(workspace: Workspace, difference: Difference, now: float) -> None:
-    from memcli.ops.index import apply  # reader and chunker, spared where nothing changed
+def _take_in(workspace: Workspace, difference: Difference, now: float) -> int:
+    """Index what changed, or note why that is not done; how many files the index is behind."""
+    # Reader and chunker, spared where nothing changed.
+    from memcli.ops.index import apply, confirmed
 
-    workspace.notes += apply(workspace, difference, now=now).notes
+    behind = difference.behind
+    if workspace.backend.is_lasting and (
+        behind > AT_ONCE_FILES or difference.bytes > AT_ONCE_BYTES
+    ):
+        workspace.notes.append(f"the index is behind by {behind} files; run: mem index")
+        return behind
+    reason = f"{workspace.layout.database} may not be written"
+    try:
+        if not workspace.backend.is_lasting:
+            workspace.notes += apply(workspace, difference, now=now).notes
+            return 0
+        if workspace.is_writable:
+            with workspace.lock("search", wait=0):
+                workspace.notes += apply(workspace, difference, now=now).notes
+                return 0
+    except DamagedError:
+        raise
+    except (ConflictError, WorkspaceError) as error:
+        reason = str(error)
+    behind = confirmed(workspace, difference).behind
+    if behind:
+        files = "1 file" if behind == 1 else f"{behind} files"
+        workspace.notes.append(f"the index is behind by {files}: {reason}")
+    return behind
 
 
 def state_of(workspace: Workspace, *, behind: int, is_partial: bool) -> IndexState:

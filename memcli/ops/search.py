@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from memcli import layout, rank
-from memcli.errors import ConflictError, ProviderError, UsageError
+from memcli.errors import ConflictError, ProviderError, UsageError, WorkspaceError
 from memcli.model import Hit, Hits, IndexState, SearchOptions
 from memcli.ops.refresh import refresh, state_of
 from memcli.store.chunks import StoredChunk
@@ -24,6 +24,7 @@ def search(workspace: Workspace, text: str, options: SearchOptions, *, now: date
     """
     if not text.strip():
         raise UsageError("nothing to search for", hint='mem search "what you want to know"')
+    text = text.encode("utf-8", "replace").decode()  # an argument may be any bytes
     try:
         return _search(workspace, text, options, now)
     except DamagedError:
@@ -55,24 +56,26 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
     hits = _ranked(workspace, dict(by_word), by_meaning, options, now.date())
     if not hits and not by_word and options.mode != "vector":
         hits = _by_substring(workspace, query, options, within)
-    hits = hits[: options.k]
-    bodies = rank.fit([hit.body for hit in hits], options.max_chars)
-    shown = tuple(
-        hit if hit.body == body else _cut(hit, body)
-        for hit, body in zip(hits, bodies, strict=False)
-    )
-    return Hits(text, shown, state, options.mode, query.terms, tuple(workspace.notes))
+    shown = fitted(hits[: options.k], options.max_chars)
+    return Hits(text, shown, state, options.mode, query.terms, workspace.take_notes())
 
 
 def record(workspace: Workspace, hits: Hits, *, now: float) -> None:
     """Count the retrieval of hits that were shown, unless somebody else is writing just now."""
-    if not hits.hits or not workspace.is_writable:
+    ids = [hit.chunk_id for hit in hits.hits]
+    if ids:
+        _if_possible(workspace, lambda: workspace.backend.record(ids, int(now)))
+
+
+def _if_possible(workspace: Workspace, write: Callable[[], None]) -> None:
+    """Do a write that only saves time or counts, or leave it to the next search."""
+    if not workspace.is_writable:
         return
     try:
         with workspace.lock("search", wait=0):
-            workspace.backend.record([hit.chunk_id for hit in hits.hits], int(now))
-    except ConflictError:
-        return  # a count, not an answer: the next search counts again
+            write()
+    except (ConflictError, WorkspaceError):
+        return
 
 
 def _query_vector(
@@ -91,13 +94,14 @@ def _query_vector(
         return None
     backend = workspace.backend
     kept = backend.model()
-    if kept and kept != embedder.name:
+    is_ours = kept == embedder.name
+    if kept and not is_ours and _has_vectors(workspace):
         workspace.notes.append(
             f"re-embed needed: the vectors here are of {kept}, the settings say {embedder.name};"
             " searched by keyword; run: mem index"
         )
         return None
-    vector = backend.query_vector(text) if kept else None
+    vector = backend.query_vector(text) if is_ours else None
     if vector is not None:
         return vector
     try:
@@ -108,15 +112,19 @@ def _query_vector(
         hint = f" ({error.hint})" if error.hint else ""
         workspace.notes.append(f"searched by keyword only, no embedding: {error}{hint}")
         return None
-    if workspace.is_writable:
-        try:
-            with workspace.lock("search", wait=0):
-                if not kept:
-                    backend.use_model(embedder.name)
-                backend.keep_query(text, vector, int(now))
-        except ConflictError:
-            pass  # then it is computed again the next time
+
+    def keep() -> None:
+        if not is_ours:
+            backend.use_model(embedder.name)
+        backend.keep_query(text, vector, int(now))
+
+    _if_possible(workspace, keep)
     return vector
+
+
+def _has_vectors(workspace: Workspace) -> bool:
+    _, chunks, pending = workspace.backend.counts()
+    return pending < chunks
 
 
 def _embed_some(
@@ -133,7 +141,7 @@ def _embed_some(
 
         try:
             done = embed_slice(workspace, chunks, seconds=seconds, now=now)
-        except (ConflictError, ProviderError) as error:
+        except (ConflictError, WorkspaceError, ProviderError) as error:
             workspace.notes.append(f"no vectors were made: {error}")
     left = state.pending - done
     if left:
@@ -204,6 +212,15 @@ def _hit(stored: StoredChunk, ranked: rank.Ranked | None) -> Hit:
         fused=ranked.fused if ranked else 0.0,
         decay=ranked.decay if ranked else 1.0,
         bonus=ranked.bonus if ranked else 0.0,
+    )
+
+
+def fitted(hits: Sequence[Hit], max_chars: int | None) -> tuple[Hit, ...]:
+    """The first hits whose bodies have at most `max_chars` characters in all; the first is cut."""
+    bodies = rank.fit([hit.body for hit in hits], max_chars)
+    return tuple(
+        hit if hit.body == body else _cut(hit, body)
+        for hit, body in zip(hits, bodies, strict=False)
     )
 
 

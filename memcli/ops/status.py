@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from memcli import layout
 from memcli.model import IndexState
 from memcli.ops.differ import differ
+from memcli.ops.index import confirmed
 from memcli.ops.refresh import state_of
 from memcli.workspace import Workspace
 
@@ -34,7 +35,7 @@ class Status:
 
 def status(workspace: Workspace) -> Status:
     """Look at everything and change nothing."""
-    difference = differ(workspace)
+    difference = confirmed(workspace, differ(workspace))
     kinds: dict[str, int] = {}
     found = {path: stat for path, stat in layout.scan(workspace.layout) if stat is not None}
     for kind in layout.LISTING:
