@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import ProviderError
-from memcli.providers.replies import prefixes, prose, unit_vectors
+from memcli.providers.replies import prefixes, prose, unit_vectors, within
 
 if TYPE_CHECKING:
     from memcli.config import Settings
@@ -67,7 +67,11 @@ class OllamaEmbedder:
 
         with _sorted_errors(self._model, self._url, "embedding"):
             client = Client(host=self._url or None, timeout=self._timeout)
-            answer = client.embed(model=self._model, input=texts, truncate=True)
+            answer = within(
+                self._timeout,
+                "Ollama",
+                lambda: client.embed(model=self._model, input=texts, truncate=True),
+            )
         vectors = unit_vectors(answer.embeddings, len(texts), "Ollama")
         self._dimension = len(vectors[0]) // 4
         return vectors
@@ -100,8 +104,12 @@ class OllamaLLM:
         options = {"temperature": 0, "num_predict": max_tokens, "num_ctx": WINDOW}
         with _sorted_errors(self._model, self._url, "llm"):
             client = Client(host=self._url or None, timeout=self._timeout)
-            answer = client.chat(
-                model=self._model, messages=messages, format=schema, options=options
+            answer = within(
+                self._timeout,
+                "Ollama",
+                lambda: client.chat(
+                    model=self._model, messages=messages, format=schema, options=options
+                ),
             )
         return prose(answer.message.content, "Ollama", is_cut=answer.done_reason == "length")
 

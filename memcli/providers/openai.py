@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import ProviderError
-from memcli.providers.replies import prefixes, prose, unit_vectors
+from memcli.providers.replies import prefixes, prose, unit_vectors, within
 
 if TYPE_CHECKING:
     import httpx
@@ -131,7 +131,11 @@ def _ask(
     who = "LLM" if section == "llm" else section
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        answer = httpx.post(f"{url}/{path}", json=body, headers=headers, timeout=timeout)
+        answer = within(
+            timeout,
+            f"the {who} server at {url}",
+            lambda: httpx.post(f"{url}/{path}", json=body, headers=headers, timeout=timeout),
+        )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ProviderError(
             f"the {who} server does not answer at {url} ({type(error).__name__})",

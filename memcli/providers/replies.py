@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Thread
+from typing import TypeVar
 
 from memcli.errors import ProviderError
+
+T = TypeVar("T")
+
+_SLACK = 0.5  # seconds in which the client's own time-out, which tells more, comes first
 
 # What a model wants before a question and before a passage, from the models' own cards.
 _PREFIXES = {
@@ -14,6 +20,30 @@ _PREFIXES = {
     "mxbai-embed-large": ("Represent this sentence for searching relevant passages: ", ""),
     "snowflake-arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
 }
+
+
+def within(seconds: float, who: str, ask: Callable[[], T]) -> T:
+    """What `ask` returns. Raises ProviderError when the whole of it takes longer than `seconds`.
+
+    The time-outs of a socket begin anew with every byte, so that a server could answer for ever.
+    """
+    outcome: list[tuple[T, None] | tuple[None, BaseException]] = []
+
+    def run() -> None:
+        try:
+            outcome.append((ask(), None))
+        except BaseException as error:
+            outcome.append((None, error))
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds + _SLACK)
+    if not outcome:
+        raise ProviderError(f"{who} did not answer within {seconds:g} s")
+    answer, error = outcome[0]
+    if error is not None:
+        raise error
+    return answer  # type: ignore[return-value]  # without an error it is what `ask` returned
 
 
 def prefixes(model: str) -> tuple[str, str]:
