@@ -7,7 +7,8 @@ from memcli import disk
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
 from memcli.errors import UsageError, WorkspaceError
-from memcli.ops.recall import BUDGET, PINNED_CHARS, Given, recall
+from memcli.ops.pieces import Given
+from memcli.ops.recall import BUDGET, PINNED_CHARS, recall
 from memcli.text.decode import decode
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from memcli.errors import RefusedError
 from memcli.ops.index import index_written
+from memcli.ops.remembered import without_recalled
 from memcli.ops.secrets import without_secrets
 from memcli.text.daily import clean_stage, render_entry
 from memcli.workspace import Workspace
@@ -32,8 +33,9 @@ def append_daily(
     When this returns the entry is on disk, and keyword search has it. Raises ConflictError when
     the lock was not had in time, WorkspaceError when the log cannot be written.
     """
+    body = without_recalled(workspace, body)
     if not body.strip():
-        return Appended("", None)
+        return Appended("", None, tuple(workspace.notes))
     body = without_secrets(workspace, body)
     stage = without_secrets(workspace, stage)
     path = f"daily/{now:%Y-%m-%d}.md"

@@ -11,6 +11,7 @@ from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.layout import MEMORY_FILE
 from memcli.model import Fact
 from memcli.ops.index import index_written
+from memcli.ops.remembered import without_recalled
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
 from memcli.text.facts import KINDS, PinnedFact, clean_text, fact_hash, parse, sift
@@ -78,6 +79,7 @@ def add_fact(
     """
     if kind not in KINDS:
         raise UsageError(f"unknown kind '{kind}'", hint=f"one of: {', '.join(KINDS)}")
+    text = without_recalled(workspace, text)
     text = clean_text(without_secrets(workspace, text))
     if not text:
         raise UsageError("a fact without words", hint='mem fact add "what holds"')
@@ -102,6 +104,7 @@ def add_fact(
 
 def edit_fact(workspace: Workspace, prefix: str, text: str, *, now: datetime) -> FactChanged:
     """Give a fact other words; it still answers to its old hash."""
+    text = without_recalled(workspace, text)
     text = clean_text(without_secrets(workspace, text))
     if not text:
         raise UsageError("a fact without words", hint=f"mem fact remove {prefix}")

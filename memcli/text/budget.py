@@ -1,9 +1,9 @@
 """Share a budget of tokens among sections, fairly and without surprises.
 
-Every item gets the budget at which its section's share alone would pay for it and all before it in
-that section (the finish time of weighted fair queueing; Demers, Keshav and Shenker 1989). Items are
+Every line gets the budget at which its section's share alone would pay for it and all before it in
+that section (the finish time of weighted fair queueing; Demers, Keshav and Shenker 1989). Lines are
 taken in that order until the budget is spent, so that
-- no section gets less than its share while it has items left,
+- no section lacks more of its share than its next line costs,
 - what a section leaves unused goes to the others by their shares,
 - a larger budget takes all that a smaller one took.
 """
@@ -18,7 +18,7 @@ from memcli.text.tokens import weigh
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that may be taken. Only its first `fixed` lines cannot be taken in part."""
+    """Something that may be taken, whole or its first lines: more than `fixed`, or none."""
 
     lines: tuple[str, ...]
     fixed: int = 1
@@ -72,14 +72,12 @@ def share_out(sections: Sequence[Section], weight: int) -> Shared:
             left -= cost
     if left < 0:
         raise ValueError(weight - left)
-    for _, section, place in sorted(_queue(sections), key=lambda one: one[0]):
-        item = section.items[place]
-        got = taken[section.name]
-        cost = item.weight + (_head(section) if place == 0 else 0)
+    for _, section, place, lines, cost in sorted(_queue(sections), key=lambda one: one[0]):
         if cost > left:
-            _take_part(section, item, got, left, is_first=place == 0)
             break
-        got.items += 1
+        got = taken[section.name]
+        is_last = lines == len(section.items[place].lines)
+        got.items, got.lines = (place + 1, 0) if is_last else (place, lines)
         got.weight += cost
         left -= cost
     return Shared(taken, sum(one.weight for one in taken.values()))
@@ -87,32 +85,27 @@ def share_out(sections: Sequence[Section], weight: int) -> Shared:
 
 def _queue(
     sections: Sequence[Section],
-) -> list[tuple[tuple[float, int, int], Section, int]]:
-    """Every item that may be left out, with the place in the order in which items are taken."""
+) -> list[tuple[tuple[float, int, int, int], Section, int, int, int]]:
+    """Every line that may be left out, in any order, with its place in the order of taking.
+
+    That is followed by the section, the number of the item, how many lines of it are then taken,
+    and what these last ones cost.
+    """
     queue = []
     for number, section in enumerate(sections):
         if section.is_whole:
             continue
-        cost = _head(section)
+        total, cost = 0, _head(section)
         for place, item in enumerate(section.items):
-            cost += item.weight
-            due = cost / section.share if section.share else float("inf")
-            queue.append(((due, number, place), section, place))
+            for at, line in enumerate(item.lines, 1):
+                cost += weigh(line) + 1
+                if at < len(item.lines) and (at <= item.fixed or not item.lines[at]):
+                    continue  # goes with the next line, or has an empty one going with it
+                total += cost
+                due = total / section.share if section.share else float("inf")
+                queue.append(((due, number, place, at), section, place, at, cost))
+                cost = 0
     return queue
-
-
-def _take_part(section: Section, item: Item, got: Taken, left: int, *, is_first: bool) -> None:
-    """Take whole lines of the first item that does not fit, if more than its fixed ones do."""
-    cost = _head(section) if is_first else 0
-    lines = 0
-    for line in item.lines:
-        if cost + weigh(line) + 1 > left:
-            break
-        cost += weigh(line) + 1
-        lines += 1
-    if lines > item.fixed:
-        got.lines = lines
-        got.weight += cost
 
 
 def _head(section: Section) -> int:
