@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from memcli.formats import text
-from memcli.ops.promote import Checked
 from memcli.text.printable import one_line
 
 

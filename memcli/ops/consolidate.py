@@ -14,6 +14,7 @@ from memcli import edit
 from memcli.layout import DREAMS_FILE, HOME, MEMORY_FILE
 from memcli.model import Change, Fact
 from memcli.ops.dreams import (
+    Log,
     cleaner,
     dreams_text,
     gleaned,

@@ -18,6 +18,7 @@ Flaw = tuple[int, str, str]
 
 _LINK = re.compile(r"\]\(<?([^()<>\s]+\.md)(?:#[^()\s]*)?>?(?:\s+\"[^\"]*\")?\)")
 _MENTION = re.compile(r"(?<![\w./(\[-])((?:daily|tasks|archive)/[^\s#()\[\]<>`\"',;]+?\.md)\b")
+_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 # A heading that begins with a time, however it was typed.
 _TIMED = re.compile(r" {0,3}(?:#{1,6}[ \t]*\d{1,2}[:.h]\d{2}\b|##\d)")
@@ -41,8 +42,9 @@ def broken_links(path: str, lines: Sequence[str], paths: Collection[str]) -> Ite
             fence = "" if fence else mark[1]
         if fence or ".md" not in line:
             continue
-        found = [(target, _within(path, target)) for target in _LINK.findall(line)]
-        found += [(target, target) for target in _MENTION.findall(line)]
+        prose = _CODE.sub("", line)
+        found = [(target, _within(path, target)) for target in _LINK.findall(prose)]
+        found += [(target, target) for target in _MENTION.findall(prose)]
         for target, place in found:
             if place is not None and place not in paths and unquote(target) not in paths:
                 moved = f"archive/daily-{posixpath.basename(place)}"
