@@ -17,6 +17,7 @@ from memcli.text.snippet import lit, shorten
 
 if TYPE_CHECKING:
     from memcli.model import Hits
+    from memcli.ops.consolidate import Consolidated
     from memcli.ops.eval import Evaluated
     from memcli.ops.list import Listing
     from memcli.ops.status import Status
@@ -79,6 +80,34 @@ def status(result: Status, width: int) -> Iterator[RenderableType]:
     for line in text.status(result):
         label, body = line[:11], line[11:]
         yield Text.assemble((label, "dim"), (body, colour if label.startswith("index") else ""))
+    yield from _growth(result, width)
+
+
+def _growth(result: Status, width: int) -> Iterator[RenderableType]:
+    """What each week added, as a row of bars, and what takes the space."""
+    is_wide = (sys.stdout.encoding or "ascii").lower().startswith("utf")
+    steps, block = (" ▁▂▃▄▅▆▇█", "█") if is_wide else (" .:-=+*%#", "#")
+    weeks = result.weeks[-max(width - 56, 8) :]
+    most = max((one.bytes for one in weeks), default=0)
+    if most:
+        bars = "".join(steps[-(-8 * one.bytes // most)] for one in weeks)
+        span = f"  {weeks[0].week} to {weeks[-1].week}, at most {most:,} bytes"
+        yield Text.assemble(("growth     ", "dim"), (bars, "green"), (span, "dim"))
+    total = max(result.bytes, 1)
+    for number, (kind, size) in enumerate(result.bytes_by_kind.items()):
+        label = "space      " if number == 0 else " " * 11
+        bar = block * max(1, 20 * size // total)
+        yield Text.assemble((label, "dim"), f"{kind:<8}", (f"{bar:<20}", "cyan"), f" {size:,}")
+
+
+def consolidated(result: Consolidated, width: int) -> Iterator[RenderableType]:
+    """As text, with the colours of a diff."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    changed = set(printable(result.diff).split("\n"))
+    for part in text.render(result):
+        line = part.rstrip("\n")
+        for one in line.split("\n"):
+            yield Text(one, style=colours.get(one[:1], "") if one in changed else "")
 
 
 def evaluated(result: Evaluated, width: int) -> Iterator[RenderableType]:
@@ -95,6 +124,7 @@ def evaluated(result: Evaluated, width: int) -> Iterator[RenderableType]:
 
 
 _TABLE: dict[str, Callable[..., Iterator[RenderableType]]] = {
+    "Consolidated": consolidated,
     "Evaluated": evaluated,
     "Hits": hits,
     "Listing": listing,

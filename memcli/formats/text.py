@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memcli.model import Hit, Hits
     from memcli.ops.append_daily import Appended
     from memcli.ops.config import SettingValues
-    from memcli.ops.doctor import Diagnosis
     from memcli.ops.eval import Evaluated
     from memcli.ops.fact import FactChanged, FactList
     from memcli.ops.get import Passage
@@ -102,6 +101,7 @@ def status(result: Status) -> Iterator[str]:
     kinds = ", ".join(f"{count} {kind}" for kind, count in result.by_kind.items())
     yield f"workspace  {printable(result.root)}"
     yield f"memory     {index.files} files ({kinds or 'nothing yet'}), {result.bytes:,} bytes"
+    yield f"facts      {result.facts} in force, {result.fact_chars:,} characters"
     behind = f", {index.behind} files behind" if index.behind else ""
     yield f"index      {index.state}{behind}: {index.chunks} chunks in {result.backend}"
     if result.embedder:
@@ -114,15 +114,6 @@ def status(result: Status) -> Iterator[str]:
     yield f"database   {result.database_bytes:,} bytes, SQLite {result.sqlite}, {result.journal}"
     if result.writer:
         yield f"writer     {result.writer}"
-
-
-def diagnosis(result: Diagnosis) -> Iterator[str]:
-    for problem in result.problems:
-        mark = "fixed" if problem.is_fixed else "problem"
-        yield f"{mark}: {problem.code}: {printable(problem.message)}"
-        yield f"    {printable(problem.fix)}"
-    if not result.problems:
-        yield f"all is well: {', '.join(result.checked)}"
 
 
 def setting_values(result: SettingValues) -> Iterator[str]:
@@ -281,7 +272,6 @@ def hook_states(result: HookStates) -> Iterator[str]:
 _TABLE: dict[str, Callable[..., Iterator[str]]] = {
     "Appended": appended,
     "Checked": checked,
-    "Diagnosis": diagnosis,
     "Evaluated": evaluated,
     "FactChanged": fact_changed,
     "FactList": fact_list,
@@ -302,5 +292,6 @@ _TABLE: dict[str, Callable[..., Iterator[str]]] = {
 }
 _ELSEWHERE = {
     "Consolidated": "memcli.formats.upkeep",
+    "Diagnosis": "memcli.formats.upkeep",
     "Linted": "memcli.formats.upkeep",
 }

@@ -1,4 +1,4 @@
-"""Plain lines for the verbs that keep a memory in order: consolidate and lint."""
+"""Plain lines for the verbs that keep a memory in order: consolidate, lint and doctor."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from memcli.text.printable import printable
 
 if TYPE_CHECKING:
     from memcli.ops.consolidate import Consolidated, FactAt
+    from memcli.ops.doctor import Diagnosis
     from memcli.ops.lint import Linted
 
 
@@ -45,6 +46,15 @@ def linted(result: Linted) -> Iterator[str]:
         yield f"ok: {result.facts} facts, {result.files} files"
 
 
+def diagnosis(result: Diagnosis) -> Iterator[str]:
+    for problem in result.problems:
+        mark = "fixed" if problem.is_fixed else "problem"
+        yield f"{mark}: {problem.code}: {printable(problem.message)}"
+        yield f"    {printable(problem.fix)}"
+    if not result.problems:
+        yield f"all is well: {', '.join(result.checked)}"
+
+
 def _summary(result: Consolidated) -> Iterator[str]:
     digest = result.digest
     done = []
@@ -76,5 +86,6 @@ def _place(fact: FactAt) -> str:
 
 TABLE: dict[str, Callable[[Any], Iterator[str]]] = {
     "Consolidated": consolidated,
+    "Diagnosis": diagnosis,
     "Linted": linted,
 }

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
 
 from memcli import layout
+from memcli.edit import read
 from memcli.model import IndexState
 from memcli.ops.differ import differ
 from memcli.ops.index import confirmed
 from memcli.ops.refresh import state_of
+from memcli.text.dates import date_of
+from memcli.text.decode import decode
+from memcli.text.facts import PinnedFact, parse
+from memcli.text.limits import WHAT_TO_DO, characters, over_budget
 from memcli.workspace import Workspace
+
+
+WEEKS = 52  # that are shown at most
+
+
+@dataclass(frozen=True, slots=True)
+class WeekSize:
+    """The dated files of one week."""
+
+    week: str  # "2026-W07"
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +49,20 @@ class Status:
     sqlite: str
     journal: str
     writer: str = ""
+    bytes_by_kind: dict[str, int] = field(default_factory=dict)
+    weeks: tuple[WeekSize, ...] = ()  # the last ones, oldest first, also those without a log
+    facts: int = 0  # in force
+    fact_chars: int = 0
     notes: tuple[str, ...] = ()
 
 
 def status(workspace: Workspace) -> Status:
     """Look at everything and change nothing."""
     difference = confirmed(workspace, differ(workspace))
-    kinds: dict[str, int] = {}
     found = {path: stat for path, stat in layout.scan(workspace.layout) if stat is not None}
-    for kind in layout.LISTING:
-        count = sum(layout.kind_of(path) == kind for path in found)
-        if count:
-            kinds[kind] = count
-    size = sum(stat.st_size for stat in found.values())
+    sizes = {path: stat.st_size for path, stat in found.items()}
+    kinds, taken = _by_kind(sizes)
+    facts, notes = _pinned(workspace)
     about = workspace.backend.about()
     state = state_of(workspace, behind=difference.behind, is_partial=False)
     embedder = workspace.embedder
@@ -50,7 +70,7 @@ def status(workspace: Workspace) -> Status:
         root=workspace.layout.root,
         index=state,
         by_kind=kinds,
-        bytes=size,
+        bytes=sum(sizes.values()),
         database_bytes=_size(workspace.layout.database) + _size(workspace.layout.sidecar),
         backend=about.backend,
         embedder=embedder.name if embedder else "",
@@ -59,8 +79,48 @@ def status(workspace: Workspace) -> Status:
         is_packed=about.is_packed,
         sqlite=about.sqlite,
         journal=about.journal,
-        notes=tuple(workspace.notes),
+        bytes_by_kind=taken,
+        weeks=_weeks(sizes),
+        facts=sum(it.fact.enabled for it in facts),
+        fact_chars=characters(facts),
+        notes=(*workspace.notes, *notes),
     )
+
+
+def _by_kind(sizes: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Files and bytes of each kind that there is, in the order of a listing."""
+    files: dict[str, int] = dict.fromkeys(layout.LISTING, 0)
+    taken: dict[str, int] = dict.fromkeys(layout.LISTING, 0)
+    for path, size in sizes.items():
+        files[layout.kind_of(path)] += 1
+        taken[layout.kind_of(path)] += size
+    kinds = [kind for kind in layout.LISTING if files[kind]]
+    return {kind: files[kind] for kind in kinds}, {kind: taken[kind] for kind in kinds}
+
+
+def _weeks(sizes: Mapping[str, int]) -> tuple[WeekSize, ...]:
+    """What each week added, up to the last one with a dated file."""
+    taken: Counter[date] = Counter()
+    for path, size in sizes.items():
+        day = date_of(path)
+        if day:
+            at = date.fromisoformat(day)
+            taken[at - timedelta(days=at.weekday())] += size
+    if not taken:
+        return ()
+    last = max(taken)
+    count = min(WEEKS, (last - min(taken)).days // 7 + 1)
+    mondays = [last - timedelta(weeks=back) for back in reversed(range(count))]
+    return tuple(WeekSize(f"{monday:%G-W%V}", taken[monday]) for monday in mondays)
+
+
+def _pinned(workspace: Workspace) -> tuple[tuple[PinnedFact, ...], list[str]]:
+    facts = parse(decode(read(workspace.layout, layout.MEMORY_FILE) or b"")[0]).facts
+    settings = workspace.settings
+    over = over_budget(
+        facts, max_chars=settings.memory_max_chars, max_facts=settings.memory_max_facts
+    )
+    return facts, [f"{layout.MEMORY_FILE}: {one} ({WHAT_TO_DO})" for one in over]
 
 
 def _size(path: str) -> int:
