@@ -151,7 +151,7 @@ def _plan(layout: Layout, target: Revision, read: _Read, notes: list[str]) -> li
     for change in reversed(target.changes):
         path = change.path
         now = read(path)
-        if now is None and change.after is not None:
+        if _is_gone(change, now):
             path = _moved(layout, change, read, target.id) or path
             now = read(path)
         new = _reverted(change, now, target.id)
@@ -161,6 +161,16 @@ def _plan(layout: Layout, target: Revision, read: _Read, notes: list[str]) -> li
         kind = "create" if now is None else "delete" if new is None else "replace"
         plan.append(Change(path, kind, now, new))
     return plan
+
+
+def _is_gone(change: Change, now: bytes | None) -> bool:
+    """Whether nothing of what a change wrote is in its file, as far as that can be told."""
+    if change.after is None:
+        return False
+    if now is None:
+        return True
+    # An append that somebody cut off again, to the byte.
+    return change.kind == "append" and len(now) == change.offset and change.after not in now
 
 
 def _reverted(change: Change, now: bytes | None, number: int) -> bytes | None:
@@ -186,9 +196,13 @@ def _without(change: Change, now: bytes, number: int) -> bytes:
     found = take_out(now, added, change.offset)
     if found is not None:
         return found
-    # Only the merge can tell whether the added lines are gone or edited, and show both.
-    before = now[: change.offset]
-    return _merged(change.path, before + added, now, before, number)
+    if _is_gone(change, now):
+        return now
+    raise _conflict(
+        f"{change.path} was edited after revision {number}, where it had added\n"
+        f"{_indented(added)}\nnow:\n{_indented(now[change.offset :])}",
+        number,
+    )
 
 
 def _merged(path: str, base: bytes, ours: bytes, theirs: bytes, number: int) -> bytes:

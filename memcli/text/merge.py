@@ -49,15 +49,15 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> Merged:
         left, right = _next_group(mine, other)
         start = min(hunk.start for hunk in (*left, *right))
         end = max(hunk.end for hunk in (*left, *right))
-        out += lines[at:start]
+        _extend(out, lines[at:start])
         at = end
         here = _with(lines, left, start, end)
         there = _with(lines, right, start, end)
-        out += here if left else there
+        _extend(out, here if left else there)
         if left and right and here != there:
             old = b"".join(lines[start:end])
             conflicts.append(Conflict(start + 1, old, b"".join(here), b"".join(there)))
-    out += lines[at:]
+    _extend(out, lines[at:])
     return Merged(b"".join(out), tuple(conflicts))
 
 
@@ -74,10 +74,23 @@ def take_out(data: bytes, added: bytes, offset: int) -> bytes | None:
         starts_a_line = offset == 0 or data[offset - 1 : offset] == b"\n" or added[:1] == b"\n"
         if not starts_a_line:
             return None
-    rest = data[offset + len(added) :]
-    if rest and not added.endswith(b"\n") and not rest.startswith((b"\n", b"\r\n")):
+    head, rest = data[:offset], data[offset + len(added) :]
+    goes_on = rest and not rest.startswith((b"\n", b"\r\n"))
+    if goes_on and not added.endswith(b"\n"):
         return None
-    return data[:offset] + rest
+    return head + (_end_of_line(head) if goes_on else b"") + rest
+
+
+def _extend(out: list[bytes], lines: list[bytes]) -> None:
+    """Add lines; a last line without an end, of a side that ended there, must not swallow them."""
+    if out and lines:
+        out[-1] += _end_of_line(out[-1])
+    out += lines
+
+
+def _end_of_line(data: bytes) -> bytes:
+    """What `data` lacks for another line to follow it."""
+    return b"" if not data or data.endswith((b"\n", b"\r")) else b"\n"
 
 
 def _hunks(base: list[bytes], side: bytes) -> list[_Hunk]:

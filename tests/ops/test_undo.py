@@ -131,6 +131,14 @@ def test_an_entry_that_was_edited_refuses(layout: Layout) -> None:
         undo(layout, now=NOW)
 
 
+def test_an_entry_that_moved_and_was_edited_is_not_taken_for_gone(layout: Layout) -> None:
+    put(layout, "d.md", b"# A day with a long title\n")
+    change(layout, "append-daily", d_=b"- one\n")
+    put(layout, "d.md", b"# Day\n- One.\n")
+    with pytest.raises(ConflictError, match="had added\n  - one\nnow:"):
+        undo(layout, now=NOW)
+
+
 def test_what_somebody_took_back_by_hand_is_done_already(layout: Layout) -> None:
     put(layout, "d.md", b"# Day\n")
     change(layout, "earlier", e=b"e\n")
@@ -385,8 +393,10 @@ class Histories(RuleBasedStateMachine):
         touched = [
             name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
         ]
-        # Of a file that a person moved away and edited there, nobody can tell what is whose.
-        if all(name in self.files for name in touched if name in after):
+        # Nobody's lines but those of the revision come or go, and those all do, but for files of
+        # which nothing was found: a person may have moved one away and edited it there.
+        assert tokens(self.files) - came <= tokens(now) <= tokens(self.files) | went
+        if set(touched) <= set(done.files):
             assert tokens(now) == tokens(self.files) - came | went
         if all(self.files.get(name) == after.get(name) for name in touched):
             assert now == {
@@ -404,7 +414,7 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestHistories.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
 @pytest.mark.slow
@@ -412,5 +422,5 @@ def test_many_histories() -> None:
     from hypothesis.stateful import run_state_machine_as_test
 
     run_state_machine_as_test(
-        Histories, settings=settings(max_examples=1500, stateful_step_count=50, deadline=None)
+        Histories, settings=settings(max_examples=400, stateful_step_count=40, deadline=None)
     )

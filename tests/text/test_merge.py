@@ -78,6 +78,12 @@ def test_line_endings_and_a_missing_last_one_stay() -> None:
     assert merge(b"a\r\n", b"a\n", b"a\r\n").data == b"a\n"
 
 
+def test_a_line_without_an_end_does_not_swallow_the_next() -> None:
+    assert merge(b"a\nb\n", b"a\nb\nlater\n", b"a").data == b"a\nlater\n"
+    assert take_out(b"a\nnew\nlater\n", b"\nnew\n", 1) == b"a\nlater\n"
+    assert take_out(b"anew\nlater\n", b"new\n", 1) == b"a\nlater\n"
+
+
 @given(TEXTS, TEXTS.filter(bool))
 def test_an_append_is_taken_out_exactly(before: bytes, added: bytes) -> None:
     assert take_out(before + added, added, len(before)) == before
