@@ -26,9 +26,13 @@ PAIR_WEIGHT = 0.4
 ALPHA = 0.7  # weight of BM25 in the blend
 RRF_BASE = 60  # Cormack, Clarke and Buettcher 2009
 
-# The least range that a pool is stretched over. Without it two notes of nearly the same score
-# would become 0 and 1. Of BM25: a share of the best score; of the cosine: absolute.
+# The least range that a pool of BM25 scores is stretched over, as a share of its best. Without it
+# two notes of nearly the same score would become 0 and 1.
 BM25_RANGE = 0.5
+# A cosine counts by how far it is below the best of its pool, in units of this range: 1 for the
+# best, down to -1. Stretched over the pool's own range, as BM25 is, or cut off at 0, it decides too
+# little: 0.3 to 1.4 points of nDCG@10 lower on four of five evaluation sets. The floor of -1 keeps
+# the best keyword hit ahead of what no word of the query found.
 COSINE_RANGE = 0.2
 
 FRESH_DAYS = 14.0
@@ -119,8 +123,8 @@ def rank(
             fused = sum(1 / (RRF_BASE + place + 1) for place in places if place is not None)
         else:
             fused = blend(
-                stretch(candidate.bm25, best_bm25, least=BM25_RANGE * max(best_bm25, default=0.0)),
-                stretch(candidate.cosine, best_cosine, least=COSINE_RANGE),
+                stretch(candidate.bm25, best_bm25),
+                nearness(candidate.cosine, max(best_cosine, default=0.0)),
                 alpha=alpha,
             )
         ranked.append(_scored(candidate, fused, places))
@@ -166,28 +170,33 @@ def rarity(total: int, having: int) -> float:
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def stretch(value: float | None, best: Sequence[float], *, least: float) -> float | None:
-    """Return the value's place between the worst (0) and the best (1) of its leg's pool.
-
-    ``least`` is the smallest range to stretch over; values outside the pool are 0 or 1.
-    """
-    if value is None or not best:
+def stretch(score: float | None, best: Sequence[float]) -> float | None:
+    """Return a BM25 score's place between the worst (0) and the best (1) of its pool."""
+    if score is None or not best:
         return None
     top = max(best)
-    span = max(top - min(best), least)
+    span = max(top - min(best), BM25_RANGE * top)
     if span <= 0:
         return 1.0
-    return min(1.0, max(0.0, 1.0 - (top - value) / span))
+    return min(1.0, max(0.0, 1.0 - (top - score) / span))
+
+
+def nearness(cosine: float | None, top: float) -> float | None:
+    """Return how near a cosine comes to the best of its pool: 1 at the top, -1 at the least."""
+    if cosine is None:
+        return None
+    return min(1.0, max(-1.0, 1.0 - (top - cosine) / COSINE_RANGE))
 
 
 def blend(bm25: float | None, cosine: float | None, *, alpha: float) -> float:
-    """Return ``alpha`` parts BM25 and the rest cosine, both from 0 to 1.
+    """Return ``alpha`` parts BM25 (0 to 1) and the rest cosine (-1 to 1), scaled to 0 to 1.
 
     A chunk without a vector yet is judged by BM25 alone; one that BM25 did not find has 0 there.
     """
     if cosine is None:
         return bm25 or 0.0
-    return alpha * (bm25 or 0.0) + (1 - alpha) * cosine
+    rest = 1 - alpha
+    return (alpha * (bm25 or 0.0) + rest * (cosine + 1)) / (1 + rest)
 
 
 def decay(days: float | None) -> float:

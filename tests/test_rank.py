@@ -1,6 +1,7 @@
 """The order of hits: what must hold for any candidates, and the published formulas."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,12 +11,14 @@ from memcli.rank import (
     BONUS_SHARE,
     POOL,
     Candidate,
+    blend,
     bm25,
     bonus,
     cut,
     decay,
     fit,
     is_answered,
+    nearness,
     rank,
     rarity,
     stretch,
@@ -44,7 +47,7 @@ def candidates(draw: st.DrawFn, most: int = 40) -> list[Candidate]:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(candidates(), st.randoms(), st.sampled_from(["blend", "rrf"]), st.none() | st.floats(0, 1))
 def test_order_does_not_depend_on_the_order_given(pool, random, fusion, alpha) -> None:  # type: ignore[no-untyped-def]
     shuffled = list(pool)
@@ -102,13 +105,31 @@ def test_a_chunk_without_a_vector_is_not_held_down() -> None:
 
 
 def test_scores_that_are_nearly_flat_are_not_torn_apart() -> None:
-    assert stretch(1.0e-6, [1.0e-6, 1.2e-6], least=0.6e-6) == pytest.approx(2 / 3)
-    assert stretch(5.0, [5.0], least=0.0) == 1.0
+    assert stretch(1.0e-6, [1.0e-6, 1.2e-6]) == pytest.approx(2 / 3)
+    assert stretch(5.0, [5.0]) == stretch(0.0, [0.0]) == 1.0
+    assert nearness(0.55, 0.6) == pytest.approx(0.75)
     pool = [
         Candidate(id=1, path="a.md", line=1, bm25=1.1e-6, cosine=0.2),
         Candidate(id=2, path="b.md", line=1, bm25=1.0e-6, cosine=0.6),
     ]
     assert rank(pool)[0].candidate.id == 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(candidates())
+def test_the_best_keyword_hit_precedes_what_only_meaning_found(pool: list[Candidate]) -> None:
+    young = [replace(c, days=None, shown=0) for c in pool]
+    hits = rank(young)
+    scores = [c.bm25 for c in young if c.bm25 is not None]
+    place = next((n for n, hit in enumerate(hits) if hit.candidate.bm25 == max(scores)), 0)
+    if scores and max(scores) > 0:
+        assert all(hit.candidate.bm25 is not None for hit in hits[:place])
+
+
+def test_scores_are_from_0_to_1() -> None:
+    assert blend(1.0, 1.0, alpha=0.7) == blend(1.0, -1.0, alpha=1.0) == 1.0
+    assert blend(None, -1.0, alpha=0.7) == 0.0
+    assert blend(1.0, -1.0, alpha=0.7) > blend(None, 1.0, alpha=0.7)
 
 
 def test_decay() -> None:
@@ -188,7 +209,7 @@ def test_rarer_words_weigh_more_and_all_weigh_something(total: int, data: st.Dat
     assert having == 0 or rarity(total, having) < rarity(total, having - 1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=6), st.none() | st.integers(0, 60))
 def test_fit_keeps_a_prefix_within_the_limit(bodies: list[str], most: int | None) -> None:
     kept = fit(bodies, most)
