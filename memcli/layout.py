@@ -53,6 +53,11 @@ class Layout:
         return os.path.join(self.root, HOME, "lock")
 
     @property
+    def watch(self) -> str:
+        """The lock of the one watcher; named so that .gitignore leaves it out."""
+        return os.path.join(self.root, HOME, "memory.db.watch")
+
+    @property
     def config(self) -> str:
         return os.path.join(self.root, HOME, "config.toml")
 

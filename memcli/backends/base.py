@@ -118,6 +118,12 @@ class Backend(Protocol):
     def counts(self) -> tuple[int, int, int]:
         """How many files, chunks, and chunks that wait for a vector there are."""
 
+    def beat(self, at: int) -> None:
+        """Note that a watcher kept the index in step at `at` (unix seconds); 0 when it ends."""
+
+    def beaten_at(self) -> int:
+        """When a watcher last did; 0 without one."""
+
     def inventory(self) -> dict[str, tuple[int, int]]:
         """For each file its number of chunks and how often any of them was shown."""
 

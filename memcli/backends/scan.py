@@ -167,6 +167,12 @@ class ScanBackend:
         keys = [row.key for row in self._rows.values()]
         return len(self._stamps), len(keys), sum(key not in self._vectors for key in keys)
 
+    def beat(self, at: int) -> None:
+        """Nobody watches what ends with the process."""
+
+    def beaten_at(self) -> int:
+        return 0
+
     def inventory(self) -> dict[str, tuple[int, int]]:
         return {
             path: (len(ids), sum(self._retrievals.get(self._rows[i].chunk.id, 0) for i in ids))

@@ -172,6 +172,12 @@ class SqliteBackend:
         files, number = chunks.counts(self._database)
         return files, number, embeddings.count_state(self._database, embeddings.PENDING)
 
+    def beat(self, at: int) -> None:
+        access.beat(self._database, at)
+
+    def beaten_at(self) -> int:
+        return access.beaten_at(self._database)
+
     def inventory(self) -> dict[str, tuple[int, int]]:
         return chunks.inventory(self._database)
 

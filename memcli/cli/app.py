@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 
 from memcli.cli import light, options
-from memcli.errors import MemError
+from memcli.errors import MemError, unwritten
 
 COMMANDS = {
     "init": "memcli.cli.init",
@@ -26,6 +26,7 @@ COMMANDS = {
     "consolidate": "memcli.cli.consolidate",
     "lint": "memcli.cli.lint",
     "undo": "memcli.cli.undo",
+    "watch": "memcli.cli.watch",
     "status": "memcli.cli.status",
     "doctor": "memcli.cli.doctor",
     "hooks": "memcli.cli.hooks",
@@ -43,17 +44,17 @@ def run() -> None:
     is_light = not LIGHT.isdisjoint(sys.argv[1:2])
     if is_light:
         gc.disable()  # so short a call is over before there is anything worth collecting
+    _open_closed_streams()
     code = main(sys.argv[1:])
     # Flushed here, where a closed pipe can still be met quietly, and left without the
     # interpreter's own flush, which could not.
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
     except OSError as error:
-        print(f"mem: cannot write the answer: {error.strerror}", file=sys.stderr)
-        code = code or 3
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or _failed(unwritten(error), is_verbose=False)
+        _drop_output()
     if is_light:
         # All is written and closed; to take the interpreter apart would be a tenth of the call.
         sys.stderr.flush()
@@ -71,14 +72,27 @@ def main(words: Sequence[str]) -> int:
         return _dispatch(_common_options_behind(list(words)))
     except MemError as error:
         return _failed(error, is_verbose=is_verbose)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         print("mem: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return 0
     except Exception as error:
         return _unexpected(error, is_verbose=is_verbose)
+
+
+def _drop_output() -> None:
+    """Let what is left to be written go nowhere, so that no later flush fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_closed_streams() -> None:
+    """Make a stream that the caller closed swallow what comes, before a file takes its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is that of the stream
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 def _dispatch(words: list[str]) -> int:

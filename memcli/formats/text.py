@@ -40,7 +40,7 @@ def render(result: Any, **how: Any) -> Iterator[str]:
 def hits(result: Hits, *, is_explaining: bool = False) -> Iterator[str]:
     for hit in result.hits:
         lines = [shorten(line, WIDTH, result.terms) for _, line in snippet(hit, result)]
-        place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+        place = f"{hit.scoped_path}:{hit.start_line}-{hit.end_line}"
         yield printable(f"{place}: {' … '.join(lines)}")
         if is_explaining:
             yield f"    {explanation(hit)}"
@@ -291,6 +291,7 @@ _TABLE: dict[str, Callable[..., Iterator[str]]] = {
     "Undone": undone,
 }
 _ELSEWHERE = {
+    "Batch": "memcli.formats.upkeep",
     "Consolidated": "memcli.formats.upkeep",
     "Diagnosis": "memcli.formats.upkeep",
     "Linted": "memcli.formats.upkeep",

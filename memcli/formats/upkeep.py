@@ -1,8 +1,9 @@
-"""Plain lines for the verbs that keep a memory in order: consolidate, lint and doctor."""
+"""Plain lines for the verbs that keep a memory in order: consolidate, lint, doctor, watch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memcli.text.printable import printable
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from memcli.ops.consolidate import Consolidated, FactAt
     from memcli.ops.doctor import Diagnosis
     from memcli.ops.lint import Linted
+    from memcli.ops.watch import Batch
 
 
 def consolidated(result: Consolidated) -> Iterator[str]:
@@ -84,7 +86,25 @@ def _place(fact: FactAt) -> str:
     return f"MEMORY.md:{fact.line}{source}:"
 
 
+def batch(result: Batch) -> Iterator[str]:
+    moment = datetime.fromtimestamp(result.at)
+    parts = [
+        f"{len(paths)} {word}: {', '.join(paths[:3])}{' …' if len(paths) > 3 else ''}"
+        for word, paths in (
+            ("added", result.added),
+            ("changed", result.changed),
+            ("removed", result.removed),
+        )
+        if paths
+    ]
+    if result.embedded:
+        parts.append(f"{result.embedded} vectors made, {result.pending} pending")
+    parts += result.notes
+    yield printable(f"{moment:%H:%M:%S}  {'; '.join(parts) or 'in step'}")
+
+
 TABLE: dict[str, Callable[[Any], Iterator[str]]] = {
+    "Batch": batch,
     "Consolidated": consolidated,
     "Diagnosis": diagnosis,
     "Linted": linted,

@@ -10,6 +10,7 @@ from memcli.model import Progress
 from memcli.store.embeddings import Pending, passage
 from memcli.workspace import Workspace
 
+QUIET_BATCH = 4  # chunks between two looks at what changed meanwhile
 BATCH = 32  # chunks between two commits: some seconds of the built-in model
 
 
@@ -37,6 +38,15 @@ def embed_pending(
             return done, [f"{total - done} chunks have no vectors yet: {error}{hint}"]
         done += len(waiting)
     return done, []
+
+
+def embed_newest(workspace: Workspace, *, now: float) -> int:
+    """Embed a few of the newest that are pending; how many. Raises ProviderError."""
+    _follow_model(workspace)
+    waiting = workspace.backend.pending(QUIET_BATCH)
+    if waiting:
+        _embed(workspace, waiting, now)
+    return len(waiting)
 
 
 def embed_slice(workspace: Workspace, chunks: Sequence[int], *, seconds: float, now: float) -> int:

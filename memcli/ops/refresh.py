@@ -11,6 +11,9 @@ from memcli.workspace import Workspace
 AT_ONCE_FILES = 2_000  # what a search takes in before it answers: a second's work or so
 AT_ONCE_BYTES = 16 << 20
 
+BEAT = 5  # seconds for which a watcher's word is taken instead of a walk ...
+WALKED_ANYWAY = 500  # ... but not for so few files: a walk of them costs nothing that is felt
+
 
 def refresh(workspace: Workspace, *, now: float) -> IndexState:
     """What a search does first: take in what changed, or say how far behind the index is.
@@ -19,6 +22,8 @@ def refresh(workspace: Workspace, *, now: float) -> IndexState:
     the answer comes from what is there.
     """
     backend = workspace.backend
+    if now - backend.beaten_at() <= BEAT and backend.counts()[0] > WALKED_ANYWAY:
+        return state_of(workspace, behind=0, is_partial=False)
     if backend.is_lasting and backend.counts()[0] > workspace.settings.index_walk_limit:
         difference = differ_quickly(workspace)
     else:

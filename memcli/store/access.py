@@ -1,4 +1,4 @@
-"""How often each chunk was shown: a small bonus in ranking, and what `status` calls used."""
+"""How often each chunk was shown, and whether a watcher keeps the index in step."""
 
 from __future__ import annotations
 
@@ -17,3 +17,16 @@ def record(database: Database, hashes: Iterable[str], now: int) -> None:
             """,
             [(bytes.fromhex(digest), now) for digest in hashes],
         )
+
+
+_BEAT = "watch.beat"
+
+
+def beat(database: Database, at: int) -> None:
+    """Note that a watcher was at work at `at`, in unix seconds."""
+    database.run("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [_BEAT, str(at)])
+
+
+def beaten_at(database: Database) -> int:
+    """When a watcher was last at work; 0 without one."""
+    return int(database.value("SELECT value FROM meta WHERE name = ?", [_BEAT]) or 0)
