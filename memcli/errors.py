@@ -34,6 +34,17 @@ class WorkspaceError(MemError):
     exit_code = 3
 
 
+class OutputError(MemError):
+    """The answer could not be written where it should go."""
+
+    exit_code = 3
+
+
+def unwritten(error: OSError) -> OutputError:
+    """What to raise or show for an answer that stdout did not take."""
+    return OutputError(f"cannot write the answer: {error.strerror}")
+
+
 class StoreError(WorkspaceError):
     """``memory.db`` cannot be used as it is."""
 

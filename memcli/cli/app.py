@@ -79,7 +79,17 @@ def main(words: Sequence[str]) -> int:
         _drop_output()
         return 0
     except Exception as error:
+        if isinstance(error, OSError) and _is_output_stuck():  # help, which Typer prints itself
+            return _failed(unwritten(error), is_verbose=is_verbose)
         return _unexpected(error, is_verbose=is_verbose)
+
+
+def _is_output_stuck() -> bool:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _drop_output() -> None:

@@ -4,7 +4,9 @@ A command file is imported when its command is called, or when help lists it.
 """
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from enum import Enum
 from importlib import import_module
 from typing import Any
@@ -24,8 +26,15 @@ CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 def run(commands: dict[str, str], words: Sequence[str]) -> int:
     """Parse `words` and run what they name. Raises UsageError for what Typer finds wrong."""
+    group = _root(commands)
+    if "_MEM_COMPLETE" in os.environ:
+        group.main(args=list(words), prog_name="mem")  # answers the shell, and exits
     try:
-        code = _root(commands).main(args=list(words), prog_name="mem", standalone_mode=False)
+        # Not `main`, which has its own ideas about closed pipes and ctrl-C.
+        with group.make_context("mem", list(words)) as context:
+            code = group.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
     except Exception as error:
@@ -36,10 +45,10 @@ def run(commands: dict[str, str], words: Sequence[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(message)
             return UsageError.exit_code
-        context = getattr(error, "ctx", None)
+        where = getattr(error, "ctx", None)
         raise UsageError(
             message[:1].lower() + message[1:].rstrip("."),
-            hint=f"{context.command_path if context else 'mem'} --help",
+            hint=f"{where.command_path if where else 'mem'} --help",
         ) from error
     return code if isinstance(code, int) else 0
 
@@ -50,6 +59,13 @@ def _root(commands: dict[str, str]) -> TyperGroup:
 
         def list_commands(self, ctx: Any) -> list[str]:
             return list(commands)
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            if args[0] not in commands and not ctx.resilient_parsing:
+                close = get_close_matches(args[0], commands, n=1)
+                hint = f"mem {close[0]}" if close else "mem --help"
+                raise UsageError(f"no such command '{args[0]}'", hint=hint)
+            return super().resolve_command(ctx, args)
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             if cmd_name not in commands:

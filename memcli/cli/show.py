@@ -7,6 +7,7 @@ from typing import Any
 
 from memcli import formats, tables
 from memcli.cli.options import Context
+from memcli.errors import unwritten
 from memcli.text.printable import printable
 
 
@@ -17,7 +18,12 @@ def show(context: Context, result: Any, **how: Any) -> None:
     """
     name = context.format or ("pretty" if is_terminal() else "text")
     for part in tables.load("format", formats.TABLE, name).render(result, **how):
-        sys.stdout.write(part)
+        try:
+            sys.stdout.write(part)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise unwritten(error) from error
 
 
 def is_terminal() -> bool:
