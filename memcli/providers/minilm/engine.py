@@ -102,7 +102,6 @@ class Engine:
         self._multiply(layer.attention_in, hidden, projected)
         for span in spans:
             rows = projected[span]
-            rows *= layer.attention_in.out_scale
             rows[:, :WIDTH] += layer.attention_in.bias
             self._mix(rows, context[span])
         self._add(layer.attention_out, context, hidden, layer.attention_norm)
@@ -131,16 +130,16 @@ class Engine:
         self._multiply(layer.up, hidden, inner)
         for begin in range(0, len(inner), GELU_ROWS):
             rows = inner[begin : begin + GELU_ROWS]
-            rows *= layer.up.out_scale
             rows += layer.up.bias
             _double_gelu(rows, self._scratch.curve[: len(rows)])
         self._add(layer.down, inner, hidden, layer.norm)
 
     def _multiply(self, dense: Dense, values: Floats, out: Floats) -> None:
-        """The product with the matrix, before its output scale and bias."""
+        """The product with the matrix, before its bias."""
         matrix = self._scratch.matrix[: dense.matrix.size].reshape(dense.matrix.shape)
         np.copyto(matrix, dense.matrix)
         matrix *= dense.in_scale[:, None]
+        matrix *= dense.out_scale
         np.matmul(values, matrix, out=out)
 
     def _add(self, dense: Dense, values: Floats, hidden: Floats, norm: Norm) -> None:
@@ -149,7 +148,6 @@ class Engine:
         self._multiply(dense, values, added)
         for begin in range(0, len(hidden), NORM_ROWS):
             rows = added[begin : begin + NORM_ROWS]
-            rows *= dense.out_scale
             rows += dense.bias
             rows += hidden[begin : begin + NORM_ROWS]
             _normalise(rows, norm, hidden[begin : begin + NORM_ROWS])

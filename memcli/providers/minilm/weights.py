@@ -37,7 +37,7 @@ Bytes = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """``y = (x * in_scale) @ matrix * out_scale + bias``."""
+    """``x @ (in_scale[:, None] * matrix * out_scale) + bias``."""
 
     matrix: Bytes
     in_scale: Floats
