@@ -148,7 +148,9 @@ def load(
             origins[key] = variable
     for key, value in (flags or {}).items():
         if value is not None:
-            values[FIELDS[key].name] = _checked(key, value, f"--{key.rpartition('.')[2]}")
+            name = key.rpartition(".")[2]
+            flag = f"-{name}" if len(name) == 1 else f"--{name}"
+            values[FIELDS[key].name] = _checked(key, value, flag)
             origins[key] = "flag"
     return Loaded(replace(Settings(), **values), origins, tuple(notes))
 

@@ -8,6 +8,7 @@ from memcli.cli.options import Argument, Command, Context, Option
 from memcli.cli.show import say, show
 from memcli.errors import WorkspaceError
 from memcli.ops.config import SettingValue, SettingValues, set_value
+from memcli.text.printable import printable
 
 
 def _loaded(context: Context) -> config.Loaded:
@@ -37,9 +38,15 @@ def list_(context: Context) -> int:
 
 
 def get(context: Context, key: Annotated[str, Argument("KEY", "As in search.alpha.")]) -> int:
-    """Print one setting."""
+    """Print the value of one setting, in JSON with where it comes from."""
     config.known(key)
-    show(context, _values(_loaded(context), [key]))
+    result = _values(_loaded(context), [key])
+    if context.format is None:
+        value = result.settings[0].value
+        print(printable(", ".join(value) if isinstance(value, tuple) else str(value)))
+    else:
+        show(context, result)
+    say(context, result.notes)
     return 0
 
 
@@ -55,6 +62,9 @@ def set_(
     path = context.open().layout.config if project else _user_file()
     set_value(path, key, value, is_project=project)
     say(context, [f"wrote {key} to {path}"])
+    origin = _loaded(context).origins[key]
+    if origin != path:
+        say(context, [f"it has no effect here: {key} is set by {origin}"])
     return 0
 
 

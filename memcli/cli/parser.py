@@ -63,7 +63,7 @@ def _root(commands: dict[str, str]) -> TyperGroup:
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             if args[0] not in commands and not ctx.resilient_parsing:
                 close = get_close_matches(args[0], commands, n=1)
-                hint = f"mem {close[0]}" if close else "mem --help"
+                hint = f"did you mean mem {close[0]}?" if close else "mem --help"
                 raise UsageError(f"no such command '{args[0]}'", hint=hint)
             return super().resolve_command(ctx, args)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from memcli.ops.undo import RevisionDiff, RevisionList, Undone
 
 LINES = 2  # of a hit
+_COMMENT = re.compile(r"\s*<!--.*?-->")  # as every promoted fact has one
 WIDTH = 200  # characters of a line: a pipe has no edge, a log of one-line files has
 
 
@@ -49,9 +51,9 @@ def hits(result: Hits, *, is_explaining: bool = False) -> Iterator[str]:
 
 
 def snippet(hit: Hit, result: Hits) -> list[tuple[int, str]]:
-    """The best lines of a hit with their line numbers in the file."""
+    """The best lines of a hit, without comments, with their line numbers in the file."""
     found = best_lines(hit.body, result.terms, LINES)
-    return [(hit.start_line + place, line) for place, line in found]
+    return [(hit.start_line + place, _COMMENT.sub("", line) or line) for place, line in found]
 
 
 def explanation(hit: Hit) -> str:

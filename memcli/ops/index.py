@@ -13,10 +13,8 @@ from dataclasses import dataclass, field, replace
 from memcli import layout
 from memcli.errors import ConflictError, StoreError, WorkspaceError
 from memcli.model import Chunk, Progress
-from memcli.ops.differ import Difference, differ
+from memcli.ops.differ import LARGEST, Difference, differ
 from memcli.store.chunks import Stamp
-from memcli.text.chunk import chunk
-from memcli.text.decode import decode
 from memcli.workspace import Workspace
 
 BATCH_FILES = 512  # so many files, or ...
@@ -26,8 +24,6 @@ BATCH_BYTES = 8 << 20  # ... so many bytes are committed together: an interrupte
 # tick (4 ms at the usual 250 Hz); file systems without fractions of a second stamp by 2 s at worst.
 GRAIN = 0.02  # seconds
 COARSE_GRAIN = 2.0
-
-WHY_SKIPPED = "a link, no regular file, too large, or a name that cannot be stored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +113,10 @@ def apply(
 
     `now` may be earlier than the reading, never later: a file written since is read once more.
     """
+    from memcli.text.decode import decode  # spared, as the chunker, where nothing changed
+
     backend = workspace.backend
-    notes = [f"{_shown(path)} is passed over: {WHY_SKIPPED}" for path in difference.skipped]
+    notes = [f"{_shown(path)} is passed over: {_why(path)}" for path in difference.skipped]
     if difference.removed:
         backend.drop(difference.removed)
     known = backend.stamps([path for path, _ in difference.changed])
@@ -192,6 +190,8 @@ def confirmed(workspace: Workspace, difference: Difference) -> Difference:
 
 
 def _chunks(workspace: Workspace, path: str, text: str) -> list[Chunk]:
+    from memcli.text.chunk import chunk  # as above
+
     settings = workspace.settings
     return chunk(path, text, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
 
@@ -221,6 +221,13 @@ def _read(memory: str, path: str, now: float) -> tuple[Stamp, bytes]:
         hash=hashlib.blake2b(data, digest_size=16).digest(),
     )
     return stamp, data
+
+
+def _why(path: str) -> str:
+    """Why a path among those passed over is one of them."""
+    if not path.isprintable():
+        return "its name cannot be stored"
+    return f"it is a link, no regular file, or over {LARGEST >> 20} MB"
 
 
 def _shown(path: str) -> str:

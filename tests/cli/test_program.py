@@ -364,7 +364,7 @@ def test_settings_say_where_they_come_from(project: Path, mem: Program) -> None:
     assert "sk-1" not in mem("config", "list", code=0).out
     assert "sk-1" not in mem("config", "get", "embedding.key", code=0).out
     mem("config", "set", "search.k", "5", code=0)
-    assert "search.k = 3" in mem("config", "get", "search.k", code=0).out  # the project's wins
+    assert mem("config", "get", "search.k", code=0).out == "3\n"  # the project's wins
     assert str(mem.home) in mem("config", "path", code=0).out
 
 
