@@ -238,15 +238,17 @@ def open_up(path: str) -> None:
         os.chmod(path, os.stat(path).st_mode | 0o011)
 
 
-def test_a_file_that_may_grow_no_further_is_cut_back(layout: Layout) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_file_that_may_grow_no_further_is_cut_back(layout: Layout, alone: bool) -> None:
     put(layout, "MEMORY.md", b"x" * 8000)
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (8100, 8100))\n"
-    run = subprocess.run(
-        [sys.executable, "-c", limit + DRIVER, layout.root, "append", "MEMORY.md", "y" * 200],
-        capture_output=True,
-        text=True,
-    )
-    assert (run.returncode, run.stderr) == (1, "mem: cannot write MEMORY.md: File too large\n")
+    append = "import sys; from memcli import disk; disk.append(sys.argv[1], b'y' * 200, 8000)"
+    words = [limit + append, layout.memory_path("MEMORY.md")]
+    if not alone:
+        words = [limit + DRIVER, layout.root, "append", "MEMORY.md", "y" * 200]
+    run = subprocess.run([sys.executable, "-c", *words], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert alone or run.stderr == "mem: cannot write MEMORY.md: File too large\n"
     assert tree(layout) == {"MEMORY.md": b"x" * 8000}
     assert history.ids(layout) == history.open_ids(layout) == []
 

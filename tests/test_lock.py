@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -94,12 +95,17 @@ def test_an_exception_inside_frees_it(path: str) -> None:
 
 def test_a_removed_lock_file_does_not_make_two_holders(path: str) -> None:
     with hold(path, "promote"):
+        waiting = subprocess.Popen([sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE)
+        assert waiting.stdout is not None
+        time.sleep(0.5)  # it polls the file that is removed now
         os.unlink(path)
-        other = held_by_another(path)  # locks the new file, as everybody after it will
-        other.kill()
-        other.wait()
-    with hold(path, "promote", wait=0):
-        assert os.path.exists(path)
+        other = held_by_another(path)  # has the new one
+    assert select.select([waiting.stdout], [], [], 0.3)[0] == []
+    other.kill()
+    other.wait()
+    assert waiting.stdout.readline() == b"held\n"
+    waiting.kill()
+    waiting.communicate()
 
 
 def test_the_file_is_private_and_not_inherited(path: str) -> None:

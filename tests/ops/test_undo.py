@@ -161,6 +161,10 @@ def test_a_created_file_goes_but_not_what_was_written_behind_it(layout: Layout) 
     put(layout, "a.md", b"# A\nby hand\n")
     undo(layout, number, now=NOW)
     assert tree(layout) == {"a.md": b"by hand\n"}
+    number = change(layout, b=b"# B\n")
+    put(layout, "b.md", b"")
+    undo(layout, number, now=NOW)
+    assert tree(layout) == {"a.md": b"by hand\n"}
 
 
 def test_deleted_and_remade_files(layout: Layout) -> None:
