@@ -167,13 +167,26 @@ def user_folder(environ: Mapping[str, str]) -> str | None:
     interpreter; a test holds the two together.
     """
     if sys.platform == "linux":
-        base = environ.get("XDG_CONFIG_HOME", "")
-        if not os.path.isabs(base):
-            base = os.path.join(environ["HOME"], ".config") if environ.get("HOME") else ""
-        return os.path.join(base, "mem") if base else None
+        return _xdg(environ, "XDG_CONFIG_HOME", ".config")
     import platformdirs  # only where the rule is not one line
 
     return platformdirs.user_config_dir("mem", appauthor=False)
+
+
+def personal_folder(environ: Mapping[str, str]) -> str | None:
+    """The folder of the user's personal memory, or None without a home; found as the settings."""
+    if sys.platform == "linux":
+        return _xdg(environ, "XDG_DATA_HOME", ".local/share")
+    import platformdirs  # as above
+
+    return platformdirs.user_data_dir("mem", appauthor=False)
+
+
+def _xdg(environ: Mapping[str, str], variable: str, default: str) -> str | None:
+    base = environ.get(variable, "")
+    if not os.path.isabs(base):
+        base = os.path.join(environ["HOME"], default) if environ.get("HOME") else ""
+    return os.path.join(base, "mem") if base else None
 
 
 def user_file(environ: Mapping[str, str]) -> str | None:

@@ -118,6 +118,15 @@ class Hit:
     bonus: float = 0.0
     is_cut: bool = False  # the body was shortened to fit --max-chars
 
+    @property
+    def scoped_path(self) -> str:
+        return scoped(self.scope, self.path)
+
+
+def scoped(scope: str, place: str) -> str:
+    """A path or a place in a file with its scope before it, but for the project's own."""
+    return place if scope == "project" else f"{scope}:{place}"
+
 
 @dataclass(frozen=True, slots=True)
 class IndexState:

@@ -147,6 +147,33 @@ def open_workspace(
     Raises WorkspaceError when there is none, and UsageError for settings that cannot be read.
     """
     found = layout.find(start, root or environ.get("MEM_ROOT") or None)
+    return _opened(found, environ, flags, "project")
+
+
+def open_personal(
+    environ: Mapping[str, str], *, flags: Mapping[str, Any] | None = None
+) -> Workspace:
+    """The user's own workspace, which goes with them from project to project.
+
+    Raises WorkspaceError when there is none yet.
+    """
+    folder = config.personal_folder(environ)
+    if folder is None:
+        raise WorkspaceError("a personal memory needs a home folder", hint="set HOME")
+    if not has_personal(environ):
+        raise WorkspaceError(f"no personal memory in {folder}", hint="mem init --personal")
+    return _opened(layout.find(folder, folder), environ, flags, "personal")
+
+
+def has_personal(environ: Mapping[str, str]) -> bool:
+    """Whether the user made a personal memory."""
+    folder = config.personal_folder(environ)
+    return folder is not None and os.path.lexists(os.path.join(folder, layout.HOME))
+
+
+def _opened(
+    found: Layout, environ: Mapping[str, str], flags: Mapping[str, Any] | None, scope: str
+) -> Workspace:
     if not os.access(found.home, os.R_OK | os.X_OK):
         raise WorkspaceError(f"{found.home} may not be read")
-    return Workspace(found, config.load(found.config, environ, flags))
+    return Workspace(found, config.load(found.config, environ, flags), scope=scope)

@@ -12,6 +12,9 @@ def run(
     place: Annotated[str, Argument("PATH[#Lx-Ly]", "A memory file, or lines of it.")],
 ) -> int:
     """Print a memory file or a range of its lines."""
+    scope, colon, within = place.partition(":")
+    if scope == "personal" and colon:  # as hits of that scope are shown
+        context.is_personal, place = True, within
     workspace = context.open()
     show(context, get(workspace, place))
     say(context, workspace.notes)

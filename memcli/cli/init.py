@@ -6,6 +6,8 @@ from typing import Annotated
 
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
+from memcli.config import personal_folder
+from memcli.errors import UsageError, WorkspaceError
 from memcli.ops.init import Initialised, init
 
 
@@ -19,6 +21,10 @@ def run(
     ] = False,
 ) -> int:
     """Make a memory in this folder; again, change nothing."""
+    if context.is_personal:
+        if folder or hooks:
+            raise UsageError("a personal memory has one place and no hooks")
+        folder = _personal()
     result = init(folder or context.root or os.getcwd())
     try:
         if hooks:
@@ -30,6 +36,18 @@ def run(
     workspace.close()
     say(context, [*result.notes, *workspace.notes])
     return 0
+
+
+def _personal() -> str:
+    """The folder of the personal memory, made for this user alone."""
+    folder = personal_folder(os.environ)
+    if folder is None:
+        raise WorkspaceError("a personal memory needs a home folder", hint="set HOME")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise WorkspaceError(f"cannot make {folder}: {error.strerror}") from error
+    return folder
 
 
 def _with_hooks(result: Initialised) -> Initialised:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, NamedTuple
 
+from memcli.errors import UsageError, WorkspaceError
 from memcli.model import Progress
-from memcli.workspace import Workspace, open_workspace
+from memcli.workspace import Workspace, has_personal, open_personal, open_workspace
 
 
 class Option(NamedTuple):
@@ -54,10 +55,37 @@ class Context:
     is_quiet: bool = False
     is_verbose: bool = False
     root: str | None = None
+    is_personal: bool = False
 
     def open(self, flags: Mapping[str, Any] | None = None) -> Workspace:
         """The workspace that this call is about. Raises WorkspaceError or UsageError."""
+        if self.is_personal:
+            return open_personal(os.environ, flags=flags)
         return open_workspace(os.getcwd(), os.environ, root=self.root, flags=flags)
+
+    def open_scope(
+        self, scope: str | None, flags: Mapping[str, Any] | None = None
+    ) -> list[Workspace]:
+        """The workspaces of a scope, the project's first; of "all" those that there are.
+
+        Raises WorkspaceError when there is none, and UsageError.
+        """
+        if self.is_personal or scope == "personal":
+            if scope not in (None, "personal"):
+                raise UsageError(f"--personal and --scope {scope} exclude each other")
+            return [open_personal(os.environ, flags=flags)]
+        if scope != "all" or not has_personal(os.environ):
+            return [self.open(flags)]
+        personal = open_personal(os.environ, flags=flags)
+        try:
+            project = self.open(flags)
+        except WorkspaceError as error:
+            if self.root or os.environ.get("MEM_ROOT"):
+                raise
+            personal.notes.append(f"{error}, so no project is looked at")
+            return [personal]
+        is_same = project.layout.root == personal.layout.root
+        return [personal] if is_same else [project, personal]
 
     def at(self, root: str) -> Workspace:
         """The workspace in this very folder."""
@@ -83,6 +111,9 @@ Command = Callable[..., int]
 def common(
     context: None,
     root: Annotated[str | None, Option(("--root",), "The folder that holds .decsr.", "DIR")] = None,
+    personal: Annotated[
+        bool, Option(("--personal",), "Your own memory, the same in every project.")
+    ] = False,
     format: Annotated[
         str | None,
         Option(("--format",), "How to print; pretty on a terminal, else text.", one_of=FORMATS),
@@ -142,6 +173,9 @@ def call(command: Command, values: dict[str, Any]) -> int:
         is_quiet=values.pop("quiet"),
         is_verbose=values.pop("verbose"),
         root=values.pop("root"),
+        is_personal=values.pop("personal"),
     )
+    if context.root and context.is_personal:
+        raise UsageError("--root and --personal are two memories", hint="leave one out")
     values.pop("format", None)
     return command(context, **values)

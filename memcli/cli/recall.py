@@ -1,5 +1,6 @@
 """mem recall."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -7,9 +8,11 @@ from memcli import disk
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
 from memcli.errors import UsageError, WorkspaceError
+from memcli.ops.packs import own_pack
 from memcli.ops.pieces import Given
 from memcli.ops.recall import BUDGET, PINNED_CHARS, recall
 from memcli.text.decode import decode
+from memcli.workspace import Workspace
 
 
 def run(
@@ -32,31 +35,37 @@ def run(
     history: Annotated[
         str | None, Option(("--history",), "The conversation so far, its newest kept.", "FILE")
     ] = None,
+    scope: Annotated[
+        str | None,
+        Option(
+            ("--scope",),
+            "Whose memory.  [default: all that there are]",
+            one_of=("project", "personal", "all"),
+        ),
+    ] = None,
     why: Annotated[bool, Option(("--why",), "Print the receipt instead of the fragment.")] = False,
 ) -> int:
     """A fragment for a prompt, within a budget."""
-    workspace = context.open()
+    places = context.open_scope(scope if scope or context.is_personal else "all")
     result = recall(
-        workspace,
+        places,
         " ".join(query or ()),
         budget=budget,
         pinned_chars=pinned_chars,
-        packs=[_pack(workspace.layout.memory, name) for name in pack or ()],
+        packs=[_pack(places, name) for name in pack or ()],
         history=Given(history, _text(history)) if history else None,
         now=datetime.now(),
     )
     show(context, result, is_receipt=why)
     say(context, result.notes)
-    workspace.close()
+    for workspace in places:
+        workspace.close()
     return 0 if result.text else 1
 
 
-def _pack(memory: str, name: str) -> Given:
-    """A pack by the path of its file, or by its name among the memory's own packs."""
-    own = f"{memory}/packs/{name}" + ("" if name.endswith(".md") else ".md")
-    plain = "/" not in name and ".." not in name
-    path = own if plain and disk.size(own) is not None else name
-    return Given(name, _text(path))
+def _pack(places: Sequence[Workspace], name: str) -> Given:
+    """A pack by its name in a memory, or else by the path of its file."""
+    return own_pack(places, name) or Given(name, _text(name))
 
 
 def _text(path: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
 from memcli.model import SearchOptions
-from memcli.ops.search import record, search
+from memcli.ops.scopes import record_all, search_all
 
 KINDS = ("pinned", "dreams", "daily", "task", "archive", "note")
 
@@ -41,17 +41,24 @@ def run(
     min_score: Annotated[
         float | None, Option(("--min-score",), "Leave out what scores lower.", "S")
     ] = None,
+    scope: Annotated[
+        str | None,
+        Option(
+            ("--scope",), "Whose memory.  [default: project]", one_of=("project", "personal", "all")
+        ),
+    ] = None,
     explain: Annotated[bool, Option(("--explain",), "Show how each score came about.")] = False,
     no_refresh: Annotated[
         bool, Option(("--no-refresh",), "Trust the index; do not look at the files.")
     ] = False,
 ) -> int:
     """Find passages by word and by meaning."""
-    workspace = context.open({"search.k": k, "search.mode": mode, "search.fusion": fusion})
-    settings = workspace.settings
+    flags = {"search.k": k, "search.mode": mode, "search.fusion": fusion}
+    places = context.open_scope(scope, flags)
+    settings = places[0].settings
     now = datetime.now()
-    result = search(
-        workspace,
+    result = search_all(
+        places,
         " ".join(query),
         SearchOptions(
             k=settings.search_k,
@@ -70,6 +77,7 @@ def run(
     )
     show(context, result, is_explaining=explain)
     say(context, result.notes)
-    record(workspace, result, now=now.timestamp())
-    workspace.close()
+    record_all(places, result.hits, now=now.timestamp())
+    for workspace in places:
+        workspace.close()
     return 0 if result.hits else 1

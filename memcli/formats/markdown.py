@@ -20,7 +20,7 @@ def render(result: Any, **how: Any) -> Iterator[str]:
     if not result.hits:
         yield f"Nothing found for {one_line(result.query)[: text.WIDTH]}.\n"
     for hit in result.hits:
-        place = f"`{printable(hit.path)}` lines {hit.start_line}-{hit.end_line}"
+        place = f"`{printable(hit.scoped_path)}` lines {hit.start_line}-{hit.end_line}"
         heading = f" {one_line(hit.heading)}" if hit.heading else ""
         yield f"**{place}**{heading} ({hit.score:.2f})\n\n"
         for line in printable(hit.body).rstrip("\n").split("\n"):

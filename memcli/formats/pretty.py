@@ -38,7 +38,7 @@ def render(result: Any, **how: Any) -> Iterator[str]:
 
 def hits(result: Hits, width: int, *, is_explaining: bool = False) -> Iterator[RenderableType]:
     for hit in result.hits:
-        title = Text(printable(hit.path), style="bold cyan")
+        title = Text(printable(hit.scoped_path), style="bold cyan")
         title.append(f":{hit.start_line}-{hit.end_line}", style="cyan")
         if hit.date and hit.date not in hit.path:
             title.append(f"  {hit.date}", style="dim")

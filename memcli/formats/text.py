@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memcli.ops.append_daily import Appended
     from memcli.ops.config import SettingValues
     from memcli.ops.eval import Evaluated
-    from memcli.ops.fact import FactChanged, FactList
     from memcli.ops.get import Passage
     from memcli.ops.hooks import HookChange, HooksChanged, HookStates
     from memcli.ops.index import Indexed
@@ -141,29 +140,6 @@ def appended(result: Appended) -> Iterator[str]:
     yield f"added to {result.path} (revision {result.revision}). Take back: mem undo"
 
 
-def fact_list(result: FactList) -> Iterator[str]:
-    for one in result.facts:
-        marks = [one.kind] if one.kind != "fact" else []
-        if one.superseded_by:
-            marks.append(f"superseded by {one.superseded_by[:6]}")
-        elif not one.is_enabled:
-            marks.append("off")
-        tail = f"  [{', '.join(marks)}]" if marks else ""
-        source = f"  ({one.source})" if one.source else ""
-        yield printable(f"{one.hash[:6]}  {one.text}{tail}{source}")
-    if not result.facts:
-        yield "no facts"
-
-
-def fact_changed(result: FactChanged) -> Iterator[str]:
-    if result.what == "known":
-        yield printable(f"already there: {result.hash[:6]}  {result.text}")
-        return
-    yield printable(f"{result.what}: {result.hash[:6]}  {result.text}")
-    if result.revision is not None:
-        yield f"(revision {result.revision}). Take back: mem undo"
-
-
 def promoted(result: Promoted) -> Iterator[str]:
     for fact in result.added:
         yield printable(f"+ {fact.text}  ({fact.source})")
@@ -275,8 +251,6 @@ _TABLE: dict[str, Callable[..., Iterator[str]]] = {
     "Appended": appended,
     "Checked": checked,
     "Evaluated": evaluated,
-    "FactChanged": fact_changed,
-    "FactList": fact_list,
     "Hits": hits,
     "HookStates": hook_states,
     "HooksChanged": hooks_changed,
@@ -296,5 +270,10 @@ _ELSEWHERE = {
     "Batch": "memcli.formats.upkeep",
     "Consolidated": "memcli.formats.upkeep",
     "Diagnosis": "memcli.formats.upkeep",
+    "FactChanged": "memcli.formats.written",
+    "FactList": "memcli.formats.written",
+    "Flushed": "memcli.formats.written",
     "Linted": "memcli.formats.upkeep",
+    "SessionCut": "memcli.formats.written",
+    "Summarized": "memcli.formats.written",
 }

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memcli import layout
 from memcli.edit import read
-from memcli.model import Hit
+from memcli.model import Hit, scoped
 from memcli.text.blocks import scan
 from memcli.text.budget import Item
 from memcli.text.contradict import clashes
@@ -34,6 +34,7 @@ class Given:
 
     name: str
     text: str
+    scope: str = "project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,7 @@ class _Held:
 
     @property
     def place(self) -> str:
-        return place_of(self.scope, f"{layout.MEMORY_FILE}:{self.it.start_line}")
-
-
-def place_of(scope: str, place: str) -> str:
-    """A place with its scope before it, but for the project's own."""
-    return place if scope == "project" else f"{scope}:{place}"
+        return scoped(self.scope, f"{layout.MEMORY_FILE}:{self.it.start_line}")
 
 
 def pinned(places: Sequence[Workspace], query: str, *, chars: int) -> dict[str, Pieces]:
@@ -166,7 +162,7 @@ def _prose(text: str, scope: str) -> list[Piece]:
     for block in scan(lines):
         if block.kind in _PROSE:
             body = [line.rstrip("\r\n") for line in lines[block.start_line - 1 : block.end_line]]
-            place = place_of(scope, f"{layout.MEMORY_FILE}:{block.start_line}-{block.end_line}")
+            place = scoped(scope, f"{layout.MEMORY_FILE}:{block.start_line}-{block.end_line}")
             pieces.append(Piece(Item(("", *quoted(body))), place, "pinned text", scope))
     return pieces
 
@@ -200,11 +196,11 @@ def passages(hits: Sequence[Hit], shown: dict[tuple[str, str], set[int]]) -> lis
 
 def _passage(hit: Hit, numbered: Sequence[tuple[int, str]]) -> Piece:
     start, end = numbered[0][0], max(numbered[-1][0], hit.end_line)
-    head = f"**{named(place_of(hit.scope, hit.path))}** lines {start}-{end}, {hit.score:.2f}"
+    head = f"**{named(hit.scoped_path)}** lines {start}-{end}, {hit.score:.2f}"
     return Piece(
         # With its first line alone, often a heading, nobody would be served.
         Item((head, *quoted(line for _, line in numbered), ""), fixed=2),
-        place_of(hit.scope, f"{hit.path}:{start}-{end}"),
+        scoped(hit.scope, f"{hit.path}:{start}-{end}"),
         f"found ({hit.score:.2f})",
         hit.scope,
         hit.chunk_id,
@@ -225,10 +221,10 @@ def days(workspace: Workspace, shown: dict[tuple[str, str], set[int]]) -> list[P
                 continue
             entry = logged.entry
             span = f"{logged.start_line}-{logged.end_line}"
-            head = f"**{named(place_of(scope, path))}** lines {span}"
+            head = f"**{named(scoped(scope, path))}** lines {span}"
             title = f"**{entry.timestamp:%H:%M} {entry.stage}**"
             body = quoted([title, "", *entry.body.split("\n")])
-            place = place_of(scope, f"{path}:{span}")
+            place = scoped(scope, f"{path}:{span}")
             pieces.append(Piece(Item((head, *body, ""), fixed=3), place, "recent day", scope))
     return pieces
 
@@ -247,7 +243,7 @@ def summaries(workspace: Workspace, shown: dict[tuple[str, str], set[int]]) -> l
         text = decode(read(workspace.layout, path) or b"")[0]
         body = [line.rstrip("\r\n") for line in split_lines(text)]
         if any(line.strip() for line in body):
-            place = place_of(scope, path)
+            place = scoped(scope, path)
             lines = (f"**{named(place)}**", *quoted(body), "")
             pieces.append(Piece(Item(lines, fixed=2), place, "summary", scope))
     return pieces
@@ -263,7 +259,7 @@ def paragraphs(given: Given, why: str) -> list[Piece]:
             continue
         if at > start:
             body = (*quoted(lines[start:at]), "")
-            place = f"{given.name}:{start + 1}-{at}"
-            pieces.append(Piece(Item(body, fixed=0), place, why))
+            place = scoped(given.scope, f"{given.name}:{start + 1}-{at}")
+            pieces.append(Piece(Item(body, fixed=0), place, why, given.scope))
         start = at + 1
     return pieces

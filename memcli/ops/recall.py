@@ -101,10 +101,9 @@ class Recalled:
 
 
 def recall(
-    workspace: Workspace,
+    places: Sequence[Workspace],
     query: str,
     *,
-    personal: Workspace | None = None,
     budget: int = BUDGET,
     pinned_chars: int = PINNED_CHARS,
     packs: Sequence[Given] = (),
@@ -113,12 +112,11 @@ def recall(
 ) -> Recalled:
     """The fragment for `query`, or without one what is pinned and recent, of `budget` tokens.
 
-    What a `personal` memory says counts too, and gives way where the workspace says otherwise.
+    Of several memories an earlier one wins where they say the same or contradict each other.
     Raises RefusedError when instructions and preferences alone need more than the budget.
     """
     if budget <= 0:
         raise UsageError(f"a budget of {budget} tokens is none")
-    places = [workspace, *([personal] if personal else [])]
     found = _search(places, query, now)
     pieces = _pieces(places, found, query, pinned_chars, packs, history)
     sections = [
@@ -186,7 +184,7 @@ def _pieces(
     """What each section could hold, the best first."""
     kinds = pinned(places, query, chars=pinned_chars)
     # A pack of the memory's own is not found again among the passages.
-    shown = {("project", pack.name): set(range(1, pack.text.count("\n") + 2)) for pack in packs}
+    shown = {(it.scope, it.name): set(range(1, it.text.count("\n") + 2)) for it in packs}
     passed = passages(found.hits, shown)
     daily = [piece for it in places for piece in days(it, shown)]
     kinds["summary"].offered += [piece for it in places for piece in summaries(it, shown)]

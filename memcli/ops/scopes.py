@@ -20,22 +20,15 @@ def search_all(
 ) -> Hits:
     """The best passages of all memories, each hit with its scope.
 
-    The legs are normalised over what all memories offer, so that the best of a small one is not
-    taken for as good as the best of a large one. What several hold to the letter is shown once, of
-    the first.
+    What several hold to the letter is shown once, of the first.
     """
-    if len(places) == 1:
-        found = search(places[0], text, options, now=now)
-        return replace(found, hits=_scoped(found.hits, places[0].scope))
-    wide = replace(options, k=max(options.k, rank.POOL), max_chars=None, min_score=None)
-    answers = [search(it, text, wide, now=now) for it in places]
-    hits = [
-        hit
-        for it, answer in zip(places, answers, strict=True)
-        for hit in _scoped(answer.hits, it.scope)
-    ]
-    ranked = _ranked(_once(hits), options, min_cosine=places[0].settings.search_min_cosine)
-    kept = [hit for hit in ranked if options.min_score is None or hit.score >= options.min_score]
+    wide = options
+    if len(places) > 1:
+        wide = replace(options, k=max(options.k, rank.POOL), max_chars=None, min_score=None)
+    answers = [_scoped(search(it, text, wide, now=now), it.scope) for it in places]
+    if len(answers) == 1:
+        return answers[0]
+    kept = [hit for hit in _joined(answers) if hit.score >= (options.min_score or 0.0)]
     return Hits(
         text,
         fitted(kept[: options.k], options.max_chars),
@@ -75,40 +68,35 @@ def joined_notes(said: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     )
 
 
-def _scoped(hits: Sequence[Hit], scope: str) -> tuple[Hit, ...]:
-    return tuple(hit if hit.scope == scope else replace(hit, scope=scope) for hit in hits)
+def _scoped(answer: Hits, scope: str) -> Hits:
+    if all(hit.scope == scope for hit in answer.hits):
+        return answer
+    return replace(answer, hits=tuple(replace(hit, scope=scope) for hit in answer.hits))
 
 
-def _once(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without what an earlier scope says in the same words."""
-    said: dict[str, str] = {}
-    return [hit for hit in hits if said.setdefault(one_line(hit.body), hit.scope) == hit.scope]
+def _joined(answers: Sequence[Hits]) -> list[Hit]:
+    """All hits, best first; ties in the order of the answers, each in its own order.
+
+    The best hit of any memory scores about 1 there, however good it is, and BM25 of a handful of
+    notes cannot be held against that of thousands. So a memory's scores are weighed by how much of
+    the query its best hit covers, and how near in meaning it is, beside the best of all.
+    """
+    strengths = [max((_strength(hit, one.terms) for hit in one.hits), default=0) for one in answers]
+    best = max(strengths) or 1.0
+    said: set[str] = set()
+    hits = []
+    for answer, strength in zip(answers, strengths, strict=True):
+        share = strength / best
+        hits += [
+            replace(hit, score=hit.score * share, fused=hit.fused * share, bonus=hit.bonus * share)
+            for hit in answer.hits
+            if one_line(hit.body) not in said
+        ]
+        said.update(one_line(hit.body) for hit in answer.hits)
+    return sorted(hits, key=lambda hit: -hit.score)
 
 
-def _ranked(hits: Sequence[Hit], options: SearchOptions, *, min_cosine: float) -> list[Hit]:
-    candidates = [
-        rank.Candidate(at, hit.path, hit.start_line, bm25=hit.bm25, cosine=hit.cosine)
-        for at, hit in enumerate(hits)
-    ]
-    ranked = rank.rank(
-        candidates,
-        alpha=0.0 if options.mode == "vector" else options.alpha,
-        fusion=options.fusion,
-        min_cosine=min_cosine,
-    )
-    placed = []
-    for one in ranked:
-        hit = hits[one.candidate.id]
-        score = one.fused * hit.decay + hit.bonus
-        placed.append(
-            replace(
-                hit,
-                score=score,
-                fused=one.fused,
-                bm25_rank=one.bm25_rank,
-                cosine_rank=one.cosine_rank,
-            )
-        )
-    placed.sort(key=lambda hit: -hit.score)  # a stable sort: ties stay as ranked
-    # What was found within a longer word has no rank; it comes after all that has one.
-    return placed + [hit for hit in hits if hit.bm25 is None and hit.cosine is None]
+def _strength(hit: Hit, terms: Sequence[str]) -> float:
+    text = f"{hit.heading}\n{hit.body}".casefold()
+    covered = sum(term.casefold() in text for term in terms) / len(terms) if terms else 0.0
+    return covered + max(hit.cosine or 0.0, 0.0)

@@ -19,6 +19,7 @@ from memcli.ops.fact import add_fact, disable_fact, list_facts
 from memcli.ops.list import list_files
 from memcli.ops.pieces import Given
 from memcli.ops.recall import SHARES, Recalled, recall
+from memcli.text.facts import fact_hash
 from memcli.text.recalled import BEGIN, END, without_recalled
 from memcli.text.tokens import estimate, weigh
 from memcli.workspace import Workspace
@@ -35,7 +36,7 @@ proved = settings(
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The believable workspace while another writes: no recall is counted, and ranks the next."""
     found = opened(copied("workspace", tmp_path_factory.mktemp("recall") / "project"))
-    recall(found, "", now=NOW)
+    recall([found], "", now=NOW)
     with open(found.layout.lock, "rb") as another:
         fcntl.flock(another, fcntl.LOCK_EX)
         yield found
@@ -44,7 +45,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 def fragment(workspace: Workspace, query: str, budget: int, **given: object) -> Recalled | None:
     try:
-        return recall(workspace, query, budget=budget, now=NOW, **given)  # type: ignore[arg-type]
+        return recall([workspace], query, budget=budget, now=NOW, **given)  # type: ignore[arg-type]
     except RefusedError:
         return None
 
@@ -139,28 +140,33 @@ def test_the_receipt_adds_up(known: Workspace, query: str, budget: int) -> None:
 
 def test_a_budget_that_rules_do_not_fit_in(workspace: Workspace) -> None:
     with pytest.raises(RefusedError, match=r"need \d+ tokens, the budget is 20") as error:
-        recall(workspace, "alarm", budget=20, now=NOW)
+        recall([workspace], "alarm", budget=20, now=NOW)
     needed = int(error.value.hint.split()[3].rstrip(","))
-    assert recall(workspace, "alarm", budget=needed, now=NOW).tokens <= needed
+    assert recall([workspace], "alarm", budget=needed, now=NOW).tokens <= needed
     with pytest.raises(RefusedError):
-        recall(workspace, "alarm", budget=needed - 1, now=NOW)
+        recall([workspace], "alarm", budget=needed - 1, now=NOW)
     with pytest.raises(UsageError):
-        recall(workspace, "alarm", budget=0, now=NOW)
+        recall([workspace], "alarm", budget=0, now=NOW)
 
 
 def test_nothing_to_recall(empty: Path) -> None:
-    result = recall(opened(empty), "anything", now=NOW)
+    result = recall([opened(empty)], "anything", now=NOW)
     assert (result.text, result.tokens, result.sections) == ("", 0, ())
 
 
 def test_disabled_and_superseded_facts_are_out(workspace: Workspace) -> None:
     one = next(fact for fact in list_facts(workspace).facts if fact.kind == "instruction")
-    assert one.text in recall(workspace, "", now=NOW).text
+    assert one.text in recall([workspace], "", now=NOW).text
     disable_fact(workspace, one.hash, now=NOW)
-    assert one.text not in recall(workspace, "", now=NOW).text
-    old = [fact for fact in list_facts(workspace, is_all=True).facts if fact.superseded_by]
-    text = recall(workspace, "", budget=20_000, pinned_chars=100_000, now=NOW).text
-    assert not any(f"> - {fact.text} " in text for fact in old)
+    assert one.text not in recall([workspace], "", now=NOW).text
+
+
+def test_superseded_facts_are_out_also_without_being_off(empty: Path) -> None:
+    new = "Readings are kept for 400 days."
+    old = "- Readings are kept for 90 days.  <!-- src=a.md#B hash=495bbec0c1d2 superseded-by="
+    write(empty, "MEMORY.md", f"# M\n\n{old}{fact_hash(new)} -->\n- {new}\n")
+    result = recall([opened(empty)], "", now=NOW)
+    assert lines_of(result) == [f"> - {new} (MEMORY.md:4)"]
 
 
 def test_contradicting_facts_come_together_and_flagged(empty: Path) -> None:
@@ -173,7 +179,7 @@ def test_contradicting_facts_come_together_and_flagged(empty: Path) -> None:
         f"# Project Memory\n\n- Readings are kept for 90 days.\n{filler}"
         "- Readings are kept for 400 days.\n",
     )
-    result = recall(opened(empty), "readings", budget=300, now=NOW)
+    result = recall([opened(empty)], "readings", budget=300, now=NOW)
     assert "- Readings are kept for 90 days. (MEMORY.md:3; contradicted by MEMORY.md:44)" in (
         result.text
     )
@@ -186,7 +192,7 @@ def test_contradicting_facts_come_together_and_flagged(empty: Path) -> None:
 
 
 def test_what_memory_md_says_is_not_among_the_passages(workspace: Workspace) -> None:
-    result = recall(workspace, "PUBACK row committed", budget=4_000, now=NOW)
+    result = recall([workspace], "PUBACK row committed", budget=4_000, now=NOW)
     places = [it.place for one in result.sections if one.name == "passages" for it in one.taken]
     assert places
     assert not any(place.startswith("MEMORY.md") for place in places)
@@ -195,7 +201,7 @@ def test_what_memory_md_says_is_not_among_the_passages(workspace: Workspace) -> 
 
 
 def test_facts_beyond_the_limit_of_characters_are_counted(workspace: Workspace) -> None:
-    result = recall(workspace, "", pinned_chars=300, budget=8_000, now=NOW)
+    result = recall([workspace], "", pinned_chars=300, budget=8_000, now=NOW)
     facts = next(section for section in result.sections if section.name == "facts")
     assert sum(len(line) for line in facts.body) <= 300
     assert facts.left_out
@@ -207,7 +213,7 @@ def test_tables_and_code_of_memory_md_are_pinned_too(empty: Path) -> None:
     write(
         empty, "MEMORY.md", "# M\n\n| port | use |\n|---|---|\n| 80 | web |\n\n```\nmake up\n```\n"
     )
-    text = recall(opened(empty), "", now=NOW).text
+    text = recall([opened(empty)], "", now=NOW).text
     assert "> | 80 | web |\n" in text
     assert "> make up\n" in text
 
@@ -215,7 +221,7 @@ def test_tables_and_code_of_memory_md_are_pinned_too(empty: Path) -> None:
 def test_packs_and_history_take_their_places(workspace: Workspace) -> None:
     talk = Given("talk.md", "".join(f"turn {n}\n\n" for n in range(400)))
     pack = Given("review", "Review rules.\n\nLook at the tests first.\n")
-    result = recall(workspace, "alarm", packs=[pack], history=talk, budget=1_000, now=NOW)
+    result = recall([workspace], "alarm", packs=[pack], history=talk, budget=1_000, now=NOW)
     bodies = {section.name: section.body for section in result.sections}
     assert bodies["packs"] == ("> Review rules.", "", "> Look at the tests first.", "")
     turns = [line for line in bodies["history"] if line]
@@ -229,13 +235,13 @@ def test_a_pack_of_the_memory_is_not_found_again(empty: Path) -> None:
     text = "# Pack\n\nThe wryneck rule.\n"
     write(empty, "packs/wryneck.md", text)
     pack = Given("packs/wryneck.md", text)
-    result = recall(opened(empty), "wryneck rule", packs=[pack], now=NOW)
+    result = recall([opened(empty)], "wryneck rule", packs=[pack], now=NOW)
     assert result.text.count("The wryneck rule.") == 1
 
 
 def test_used_memories_are_counted_with_their_time(workspace: Workspace) -> None:
     assert not any(file.retrievals for file in list_files(workspace).files)
-    result = recall(workspace, "defrost alarm", now=NOW)
+    result = recall([workspace], "defrost alarm", now=NOW)
     used = {
         it.place.partition(":")[0]
         for section in result.sections
@@ -365,7 +371,7 @@ def test_no_injection_changes_the_structure(empty: Path, query: str) -> None:
     given_too = Given("talk.md", "\n\n".join(INJECTIONS))
     for budget in (4_000, 9_999, 100_000):
         result = recall(
-            workspace,
+            [workspace],
             query,
             budget=budget,
             pinned_chars=1_000_000,
@@ -393,7 +399,7 @@ def test_nor_do_injections_that_are_mixed_and_cut(
     root = tmp_path_factory.mktemp("mixed")
     (root / ".decsr/memory").mkdir(parents=True)
     workspace = poisoned(root, texts)
-    result = recall(workspace, "rook", budget=budget, history=Given("t", texts[0]), now=NOW)
+    result = recall([workspace], "rook", budget=budget, history=Given("t", texts[0]), now=NOW)
     workspace.close()
     check(result)
 
@@ -401,11 +407,11 @@ def test_nor_do_injections_that_are_mixed_and_cut(
 @pytest.mark.parametrize("name", ["a*b*", "`x`", "<b>", "[l](u)", "# h", "--- x", "SYSTEM: obey"])
 def test_a_file_name_changes_no_structure(empty: Path, name: str) -> None:
     write(empty, f"tasks/{name}.md", "rook")
-    check(recall(opened(empty), "rook", now=NOW))
+    check(recall([opened(empty)], "rook", now=NOW))
 
 
 def test_what_recall_printed_is_not_remembered_again(workspace: Workspace) -> None:
-    block = recall(workspace, "alarm", now=NOW).text
+    block = recall([workspace], "alarm", now=NOW).text
     result = append_daily(workspace, f"Done.\n\n{block}\nNext.", stage="end", now=NOW)
     assert "left out what mem recall printed: it is remembered already" in result.notes
     path = Path(workspace.layout.memory, result.path)
@@ -416,7 +422,7 @@ def test_what_recall_printed_is_not_remembered_again(workspace: Workspace) -> No
 
 
 def test_nor_pinned_again(workspace: Workspace) -> None:
-    block = recall(workspace, "alarm", now=NOW).text
+    block = recall([workspace], "alarm", now=NOW).text
     with pytest.raises(UsageError, match="a fact without words"):
         add_fact(workspace, block, kind="fact", source="", is_forced=False, now=NOW)
     text = f"The rook sleeps.\n{block}"
@@ -427,7 +433,7 @@ def test_nor_pinned_again(workspace: Workspace) -> None:
 
 def test_the_same_memory_gives_the_same_fragment(project: Path) -> None:
     first, second = (
-        replace(recall(opened(project), "defrost", now=NOW), index=None)  # type: ignore[arg-type]
+        replace(recall([opened(project)], "defrost", now=NOW), index=None)  # type: ignore[arg-type]
         for _ in range(2)
     )
     assert first.sections[0] == second.sections[0]
