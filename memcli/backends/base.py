@@ -127,6 +127,9 @@ class Backend(Protocol):
     def inventory(self) -> dict[str, tuple[int, int]]:
         """For each file its number of chunks and how often any of them was shown."""
 
+    def last_uses(self) -> dict[str, int]:
+        """When each file was last shown, in unix seconds; files never shown are left out."""
+
     def faults(self) -> list[str]:
         """What is wrong inside the index, each in a sentence; the files are not looked at."""
 

@@ -43,6 +43,7 @@ class ScanBackend:
         self._vectors: dict[bytes, bytes] = {}
         self._queries: dict[str, bytes] = {}
         self._retrievals: dict[str, int] = {}
+        self._used: dict[str, int] = {}  # when last, in unix seconds
         self._model = ""
         self._next = 1
 
@@ -159,6 +160,7 @@ class ScanBackend:
     def record(self, chunk_ids: Collection[str], now: int) -> None:
         for chunk in chunk_ids:
             self._retrievals[chunk] = self._retrievals.get(chunk, 0) + 1
+            self._used[chunk] = now
 
     def tidy(self) -> None:
         """Nothing is kept, so nothing needs tidying."""
@@ -178,6 +180,13 @@ class ScanBackend:
             path: (len(ids), sum(self._retrievals.get(self._rows[i].chunk.id, 0) for i in ids))
             for path, ids in self._ids.items()
         }
+
+    def last_uses(self) -> dict[str, int]:
+        used = {
+            path: max((self._used.get(self._rows[i].chunk.id, 0) for i in ids), default=0)
+            for path, ids in self._ids.items()
+        }
+        return {path: at for path, at in used.items() if at}
 
     def faults(self) -> list[str]:
         return []

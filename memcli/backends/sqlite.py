@@ -181,6 +181,9 @@ class SqliteBackend:
     def inventory(self) -> dict[str, tuple[int, int]]:
         return chunks.inventory(self._database)
 
+    def last_uses(self) -> dict[str, int]:
+        return chunks.last_uses(self._database)
+
     def faults(self) -> list[str]:
         return chunks.faults(self._database)
 

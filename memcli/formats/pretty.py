@@ -61,8 +61,8 @@ def hits(result: Hits, width: int, *, is_explaining: bool = False) -> Iterator[R
 
 def listing(result: Listing, width: int) -> Iterator[RenderableType]:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("file", "date", "bytes", "chunks", ""):
-        table.add_column(name, justify="right" if name in ("bytes", "chunks") else "left")
+    for name in ("file", "date", "bytes", "chunks", "used", ""):
+        table.add_column(name, justify="right" if name in ("bytes", "chunks", "used") else "left")
     for file in result.files:
         state = [] if file.is_indexed else ["not indexed"]
         table.add_row(
@@ -70,6 +70,7 @@ def listing(result: Listing, width: int) -> Iterator[RenderableType]:
             file.date or f"{file.modified_at:%Y-%m-%d}",
             f"{file.size:,}",
             str(file.chunks),
+            f"{file.used_at:%Y-%m-%d} {file.retrievals}x" if file.used_at else "",
             Text(printable("; ".join([*state, *filter(None, [file.note])])), style="yellow"),
         )
     yield table

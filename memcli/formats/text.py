@@ -91,9 +91,10 @@ def listing(result: Listing) -> Iterator[str]:
     for file in result.files:
         state = "" if file.is_indexed else "  not indexed"
         note = f"  ({file.note})" if file.note else ""
+        used = f"  used {file.retrievals}x, last {file.used_at:%Y-%m-%d}" if file.used_at else ""
         yield (
             f"{file.modified_at:%Y-%m-%d}  {file.size:>9,}  {file.chunks:>4} chunks"
-            f"  {printable(file.path)}{state}{printable(note)}"
+            f"  {printable(file.path)}{state}{used}{printable(note)}"
         )
 
 
@@ -113,6 +114,9 @@ def status(result: Status) -> Iterator[str]:
     else:
         yield "meaning    off: searched by keyword only"
     yield f"database   {result.database_bytes:,} bytes, SQLite {result.sqlite}, {result.journal}"
+    if result.used:
+        paths = ", ".join(f"{one.path} ({one.used_at:%Y-%m-%d %H:%M})" for one in result.used)
+        yield printable(f"used       {result.used_files} files, last {paths}")
     if result.writer:
         yield f"writer     {result.writer}"
 

@@ -23,6 +23,7 @@ class MemoryFile:
     is_indexed: bool  # the index has it as it is now
     note: str = ""
     retrievals: int = 0
+    used_at: datetime | None = None  # when it was last found by a search or a recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ def list_files(workspace: Workspace, *, kind: str | None = None) -> Listing:
     signatures = workspace.backend.signatures()
     stamps = workspace.backend.stamps()
     inventory = workspace.backend.inventory()
+    used = workspace.backend.last_uses()
     found = {path: stat for path, stat in layout.scan(workspace.layout) if stat is not None}
     files = []
     for path in layout.in_listing_order(list(found)):
@@ -60,6 +62,7 @@ def list_files(workspace: Workspace, *, kind: str | None = None) -> Listing:
                 is_indexed=is_indexed,
                 note=stamp.note if stamp else "",
                 retrievals=retrievals,
+                used_at=datetime.fromtimestamp(used[path]).astimezone() if path in used else None,
             )
         )
     return Listing(tuple(files), tuple(workspace.notes))

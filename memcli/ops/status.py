@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from memcli import layout
 from memcli.edit import read
@@ -20,8 +20,8 @@ from memcli.text.facts import PinnedFact, parse
 from memcli.text.limits import WHAT_TO_DO, characters, over_budget
 from memcli.workspace import Workspace
 
-
 WEEKS = 52  # that are shown at most
+USED = 3  # files that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,14 @@ class WeekSize:
 
     week: str  # "2026-W07"
     bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A memory file that a search or a recall has shown."""
+
+    path: str
+    used_at: datetime  # when last
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,8 @@ class Status:
     weeks: tuple[WeekSize, ...] = ()  # the last ones, oldest first, also those without a log
     facts: int = 0  # in force
     fact_chars: int = 0
+    used_files: int = 0  # that a search or a recall has shown
+    used: tuple[Used, ...] = ()  # the last of them, newest first
     notes: tuple[str, ...] = ()
 
 
@@ -66,6 +76,7 @@ def status(workspace: Workspace) -> Status:
     about = workspace.backend.about()
     state = state_of(workspace, behind=difference.behind, is_partial=False)
     embedder = workspace.embedder
+    uses = sorted(workspace.backend.last_uses().items(), key=lambda one: (-one[1], one[0]))
     return Status(
         root=workspace.layout.root,
         index=state,
@@ -83,6 +94,8 @@ def status(workspace: Workspace) -> Status:
         weeks=_weeks(sizes),
         facts=sum(it.fact.enabled for it in facts),
         fact_chars=characters(facts),
+        used_files=len(uses),
+        used=tuple(Used(path, datetime.fromtimestamp(at).astimezone()) for path, at in uses[:USED]),
         notes=(*workspace.notes, *notes),
     )
 

@@ -361,6 +361,19 @@ def inventory(database: Database) -> dict[str, tuple[int, int]]:
     return {row[0]: row[1:] for row in rows}
 
 
+def last_uses(database: Database) -> dict[str, int]:
+    """When any chunk of a file was last shown, in unix seconds; files never shown are left out."""
+    rows = database.rows(
+        """
+        SELECT path, max(retrievals.last_at) FROM files
+        JOIN chunks ON chunks.file = files.id
+        JOIN retrievals ON retrievals.hash = chunks.hash
+        GROUP BY files.id
+        """
+    )
+    return dict(rows)
+
+
 def counts(database: Database) -> tuple[int, int]:
     """How many files and chunks are indexed."""
     return (

@@ -231,6 +231,7 @@ def retrievals_are_counted(open_index: Open) -> None:
     assert backend.found([one])[one].retrievals == 2
     path = backend.found([one])[one].chunk.path
     assert backend.inventory()[path] == (1, 2)
+    assert backend.last_uses() == {path: 6}
 
 
 CONTRACT = [

@@ -19,6 +19,7 @@ from memcli.ops.fact import add_fact, disable_fact, list_facts
 from memcli.ops.list import list_files
 from memcli.ops.pieces import Given
 from memcli.ops.recall import SHARES, Recalled, recall
+from memcli.ops.status import status
 from memcli.text.facts import fact_hash
 from memcli.text.recalled import BEGIN, END, without_recalled
 from memcli.text.tokens import estimate, weigh
@@ -250,6 +251,12 @@ def test_used_memories_are_counted_with_their_time(workspace: Workspace) -> None
     }
     files = {file.path: file for file in list_files(workspace).files}
     assert {path for path, file in files.items() if file.retrievals} == used
+    assert {path for path, file in files.items() if file.used_at} == used
+    assert all(files[path].used_at == NOW.astimezone() for path in used)
+    found = status(workspace)
+    assert found.used_files == len(used)
+    assert [one.path for one in found.used] == sorted(used)[:3]
+    assert found.used[0].used_at == NOW.astimezone()
 
 
 # What a remembered line may try: to speak as somebody, to close what quotes it, to hide.
