@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NEAR = 0.8  # likeness from which two texts are shown as perhaps the same
+_RAREST = 12  # words of a text by which partners are looked up
 _WINDOW = 64  # of texts that share a word, so many of the latest are compared
 
 _MONTHS = {
@@ -149,8 +150,12 @@ def spelt(text: str) -> str:
 def groups(texts: Sequence[str]) -> list[list[int]]:
     """Return the places of texts that are the same, two or more together, each in order."""
     buckets: dict[tuple[str, ...], list[list[int]]] = defaultdict(list)
+    to_the_letter: dict[str, list[int]] = {}
     for place, text in enumerate(texts):
         key = meaning(text)
+        if text in to_the_letter:
+            to_the_letter[text].append(place)
+            continue
         if not key:
             continue
         # With all of a group, since what agrees with two need not agree between the two.
@@ -158,9 +163,10 @@ def groups(texts: Sequence[str]) -> list[list[int]]:
             (group for group in buckets[key] if all(same(text, texts[it]) for it in group)), None
         )
         if home is None:
-            buckets[key].append([place])
-        else:
-            home.append(place)
+            home = []
+            buckets[key].append(home)
+        home.append(place)
+        to_the_letter[text] = home
     found = [group for bucket in buckets.values() for group in bucket if len(group) > 1]
     return sorted(found)
 
@@ -170,9 +176,9 @@ def near_pairs(texts: Sequence[str], least: float = NEAR) -> list[NearPair]:
 
     Candidates come from the prefix filter: with the words of each text ordered from the rarest
     on, two texts that are alike must share one of their first few (Chaudhuri, Ganti and Kaushik,
-    "A primitive operator for similarity joins", ICDE 2006). That finds all pairs; only of texts
-    that share a word with very many others the latest alone are compared, so that the work stays
-    near linear.
+    "A primitive operator for similarity joins", ICDE 2006). That finds all pairs. Two cuts keep
+    the work near linear: a dozen of these words are enough for a long text, and of texts that
+    share a word with very many others the latest alone are compared.
     """
     keys = [meaning(text) for text in texts]
     frequency = Counter(word for key in keys for word in set(key))
@@ -182,6 +188,7 @@ def near_pairs(texts: Sequence[str], least: float = NEAR) -> list[NearPair]:
     found: list[NearPair] = []
     for place, own in enumerate(words):
         prefix = own[: len(own) - ceil(overlap * len(own)) + 1] if own else []
+        prefix = [word for word in prefix if frequency[word] > 1][:_RAREST]
         for other in sorted(_partners(place, prefix, posted)):
             if keys[other] == keys[place]:
                 continue

@@ -30,8 +30,9 @@ WEIGHTS = {
     "figure": 0.5,  # … a number with its unit
     "incident": 1.5,  # its entry is about an incident
     "lead": 1.0,  # its entry begins with it
+    "ticket": 1.0,  # it names a ticket or an error by its number
     "vague": -3.0,  # it leans on something else, or asks
-    "commit": -1.5,  # it is the subject of a commit: its entry mostly says it better
+    "commit": -2.0,  # it is the subject of a commit: its entry mostly says it better
     "recurrence": 1.0,  # times log2 of the days that say it, or speak of its subject
     "shown": 0.5,  # times log2 of 1 + how often searches showed its day, rounded down
     "recency": 1.0,  # from 0 for the first day to 1 for the last
@@ -109,7 +110,7 @@ class Gleaning:
             self._count_words(words)
             self._follow(remark)
             line = Line(remark, words, _base(remark))
-            if self._is_said(line):
+            if line.base > 0 and self._is_said(line):
                 continue
             self._count += 1
             heapq.heappush(held, (line.base, -self._count, line))
@@ -117,7 +118,10 @@ class Gleaning:
                 heapq.heappop(held)
 
     def _is_said(self, line: Line) -> bool:
-        """Note that a remark was made before in the same words, also where that one was let go."""
+        """Note that a remark was made before in the same words, also where that one was let go.
+
+        Only those that carry something are remembered, or a year of chatter would be.
+        """
         before = self._said.setdefault(line.words, line)
         if before is line or not same(before.remark.text, line.remark.text):
             return False
@@ -229,12 +233,7 @@ class Gleaning:
 
     def topic(self, week: Week, lines: Sequence[Line]) -> str:
         """Up to three words for a heading: tickets first, then what the week keeps naming."""
-        tickets = [
-            term
-            for line in lines
-            for term in _terms(line.remark.text)
-            if term[0].isupper() and term[-1].isdigit()
-        ]
+        tickets = [term for line in lines for term in _terms(line.remark.text) if _is_ticket(term)]
         weight = Counter(word for *_, line in self._weeks[week] for word in {*line.words})
         shown: dict[str, str] = {}
         for line in lines:
@@ -252,6 +251,7 @@ def _base(remark: Remark) -> float:
         sum(WEIGHTS[sign] for sign in remark.signs)
         + WEIGHTS["incident"] * (remark.stage == "incident")
         + WEIGHTS["lead"] * remark.is_lead
+        + WEIGHTS["ticket"] * any(_is_ticket(term) for term in _terms(remark.text))
         + WEIGHTS["vague"] * remark.is_vague
         + WEIGHTS["commit"] * remark.is_commit
     )
@@ -259,6 +259,10 @@ def _base(remark: Remark) -> float:
 
 def _terms(text: str) -> Iterator[str]:
     return iter(dict.fromkeys(found[found.lastgroup or 0] for found in _TERM.finditer(text)))
+
+
+def _is_ticket(term: str) -> bool:
+    return term[0].isupper() and term[-1].isdigit() and "-" in term
 
 
 def _place(line: Line) -> tuple[str, int]:

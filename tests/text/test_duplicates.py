@@ -86,3 +86,8 @@ def test_many_texts_that_differ_in_a_number_are_no_quadratic_work():
     random.Random(1).shuffle(texts)
     assert len(near_pairs(texts)) < 200 * len(texts)
     assert not groups(texts)
+
+
+def test_many_copies_of_one_fact_are_no_quadratic_work_either():
+    texts = ["Drain the old host tonight", "drain the old host tonight."] * 3000
+    assert groups(texts) == [list(range(6000))]
