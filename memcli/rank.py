@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 # How many chunks each leg offers. Each leg is normalised over this pool whatever k is, so that
 # search(k) is a prefix of search(k + n).
@@ -130,6 +130,36 @@ def rank(
         ranked.append(_scored(candidate, fused, places))
     ranked.sort(key=_order)
     return [hit for hit in ranked if min_score is None or hit.score >= min_score]
+
+
+def reward(
+    found: Sequence[tuple[int, float]], pairs: Mapping[int, float]
+) -> list[tuple[int, float]]:
+    """Return the keyword leg (ids with BM25, best first) with the BM25 of the query's pairs added.
+
+    Only within ``POOL``, so that asking for more changes nothing at the head.
+    """
+    head = [(id_, score + PAIR_WEIGHT * pairs.get(id_, 0.0)) for id_, score in found[:POOL]]
+    return sorted(head, key=lambda pair: -pair[1]) + list(found[POOL:])
+
+
+def words_first(ranked: list[Ranked]) -> list[Ranked]:
+    """Put what BM25 found before the rest, whose scores are lowered to stay below.
+
+    For a query of one word or identifier: a note that has it is not lost behind notes that are
+    only near in meaning, however old it is.
+    """
+    found = [hit for hit in ranked if hit.candidate.bm25 is not None]
+    rest = [hit for hit in ranked if hit.candidate.bm25 is None]
+    least = min((hit.score for hit in found), default=0.0)
+    most = max((hit.score for hit in rest), default=0.0)
+    if not found or most <= least:
+        return found + rest
+    lower = least / most
+    return found + [
+        replace(hit, score=hit.score * lower, fused=hit.fused * lower, bonus=hit.bonus * lower)
+        for hit in rest
+    ]
 
 
 def is_relevant(candidate: Candidate, *, alpha: float, min_cosine: float) -> bool:

@@ -53,7 +53,7 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
         by_meaning = dict(workspace.backend.nearest(vector, n, within=within))
         rest = [chunk for chunk, _ in by_word if chunk not in by_meaning]
         by_meaning.update(workspace.backend.cosines(vector, rest))
-    hits = _ranked(workspace, dict(by_word), by_meaning, options, now.date())
+    hits = _ranked(workspace, query, dict(by_word), by_meaning, options, now.date())
     if not hits and not by_word and options.mode != "vector":
         hits = _by_substring(workspace, query, options, within)
     shown = fitted(hits[: options.k], options.max_chars)
@@ -154,6 +154,7 @@ def _embed_some(
 
 def _ranked(
     workspace: Workspace,
+    query: Query,
     by_word: dict[int, float],
     by_meaning: dict[int, float],
     options: SearchOptions,
@@ -177,9 +178,20 @@ def _ranked(
         alpha=0.0 if options.mode == "vector" else options.alpha,
         fusion=options.fusion,
         min_cosine=workspace.settings.search_min_cosine,
-        min_score=options.min_score,
     )
-    return [_hit(found[one.candidate.id], one) for one in ranked]
+    if _is_word(query) and options.mode == "hybrid":
+        ranked = rank.words_first(ranked)
+    return [
+        _hit(found[one.candidate.id], one)
+        for one in ranked
+        if options.min_score is None or one.score >= options.min_score
+    ]
+
+
+def _is_word(query: Query) -> bool:
+    """Whether the query is one word or identifier; where no spaces are written it may be more."""
+    is_one = len(query.text.split()) == 1
+    return is_one and (query.text.isascii() or len(query.parts) == 1)
 
 
 def _by_substring(

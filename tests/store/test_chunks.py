@@ -28,26 +28,31 @@ def put(database: db.Database, path: str, text: str) -> None:
         chunks.put(database, [(Stamp(path, 1, 1, 1, 1, False, b""), made)], "m")
 
 
-def option(database: db.Database, name: str) -> int:
-    return int(database.value("SELECT v FROM fts_config WHERE k = ?", [name]))
+def option(database: db.Database, name: str) -> int | None:
+    value: int | None = database.value("SELECT v FROM fts_config WHERE k = ?", [name])
+    return value
 
 
-def test_the_tuning_of_a_first_load_does_not_stay(database: db.Database) -> None:
-    put(database, "a.md", "# A\n\nword")
+def test_the_tuning_of_a_first_load_does_not_stay(
+    database: db.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "_LOAD", 3)  # a limit, not a function
+    put(database, "a.md", "# A\n\nword\n\n# B\n\nword\n\n# C\n\nword\n")
+    assert option(database, "automerge") == 0
+    put(database, "b.md", "# A\n\nword")
     assert option(database, "automerge") == 4
     assert option(database, "crisismerge") == 16
+    assert chunks.faults(database) == []
 
 
-def test_a_first_load_that_fails_leaves_nothing(database: db.Database) -> None:
+def test_a_batch_that_fails_leaves_nothing(database: db.Database) -> None:
     broken = (Stamp("b.md", 1, 1, 1, 1, False, b""), [None])
     with pytest.raises(AttributeError), database.transaction():
         made = chunk("a.md", "# A\n\nword")
         good = (Stamp("a.md", 1, 1, 1, 1, False, b""), made)
         chunks.put(database, [good, broken], "m")  # type: ignore[list-item]  # what must fail
     assert chunks.counts(database) == (0, 0)
-    assert database.rows("SELECT * FROM fts_config WHERE k = 'automerge'") == []
     put(database, "a.md", "# A\n\nword")
-    assert option(database, "automerge") == 4
     assert chunks.faults(database) == []
 
 
