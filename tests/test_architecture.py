@@ -41,9 +41,11 @@ HOMES = {
     "httpx": ("providers/",),
     "watchdog": ("ops/watch.py",),
     "tomli_w": ("ops/config.py",),
+    "mcp": ("mcp/",),
+    "pydantic": ("mcp/",),
     "platformdirs": ("config.py", "layout.py"),
 }
-HEAVY = ("numpy", "ollama", "rich", "watchdog", "sqlite_utils", "pydantic", "httpx", "typer")
+HEAVY = ("numpy", "ollama", "rich", "watchdog", "sqlite_utils", "pydantic", "httpx", "typer", "mcp")
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

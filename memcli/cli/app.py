@@ -32,9 +32,11 @@ COMMANDS = {
     "hooks": "memcli.cli.hooks",
     "config": "memcli.cli.config",
     "eval": "memcli.cli.eval",
+    "mcp": "memcli.cli.mcp",
 }
-# Called all day by hooks and agents; the rest can afford Typer.
+# Called all day by hooks and agents, and over at once; the rest can afford Typer.
 LIGHT = frozenset(("search", "get", "append-daily", "recall"))
+PLAIN = LIGHT | {"index"}  # parsed without Typer where the call is plain
 
 INTERNAL, INTERRUPTED = 70, 130
 
