@@ -16,7 +16,7 @@ PACKAGE = ROOT / "memcli"
 # From the top; a room imports from the rows below its own, never sideways, never up.
 ROWS = (
     ("__main__",),
-    ("cli", "mcp"),
+    ("cli", "mcp", "api"),
     ("formats",),
     ("ops",),
     ("workspace",),

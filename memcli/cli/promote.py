@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from memcli import disk
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
-from memcli.errors import UsageError, WorkspaceError
+from memcli.errors import UsageError
+from memcli.ops.documents import read_document
 from memcli.ops.promote import Document, check, promote
 
 STDIN = "stdin"  # what facts name as the source of a text that was piped in
@@ -71,7 +71,7 @@ def _documents(words: Sequence[str], root: str) -> Iterator[Document]:
             if real in seen:
                 continue
             seen.add(real)
-            yield Document(_named(path, root), _bytes(path))
+            yield read_document(root, path)
 
 
 def _paths(word: str) -> list[str]:
@@ -91,21 +91,3 @@ def _paths(word: str) -> list[str]:
 
 def _is_markdown(name: str) -> bool:
     return name.lower().endswith((".md", ".markdown"))
-
-
-def _named(path: str, root: str) -> str:
-    """The document's path from the project folder, or its bare name outside of it."""
-    relative = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
-    inside = not relative.startswith("..")
-    return relative.replace(os.sep, "/") if inside else os.path.basename(path)
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        # Followed when it is a link: the person named it, and it is only read.
-        data = disk.read(os.path.realpath(path))
-    except OSError as error:
-        raise WorkspaceError(f"cannot read {path}: {error.strerror}") from error
-    if data is None:
-        raise UsageError(f"no document {path}")
-    return data

@@ -12,12 +12,12 @@ from typing import Annotated, Literal
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from memcli import disk
-from memcli.errors import MemError, RefusedError, UsageError, WorkspaceError
+from memcli.errors import MemError, RefusedError, UsageError
 from memcli.formats import markdown, text
 from memcli.model import IndexState, SearchOptions
 from memcli.ops import promote
 from memcli.ops.append_daily import append_daily
+from memcli.ops.documents import read_document
 from memcli.ops.fact import add_fact
 from memcli.ops.get import get
 from memcli.ops.packs import own_pack
@@ -233,13 +233,7 @@ def _document(root: str, path: str) -> Document:
     full = os.path.realpath(os.path.join(root, path))
     if not full.startswith(os.path.join(root, "")):
         raise RefusedError(f"{path} is not within the project")
-    try:
-        data = disk.read(full)
-    except OSError as error:
-        raise WorkspaceError(f"cannot read {path}: {error.strerror}") from error
-    if data is None:
-        raise UsageError(f"no document {path}")
-    return Document(os.path.relpath(full, root).replace(os.sep, "/"), data)
+    return read_document(root, full)
 
 
 def _answer(

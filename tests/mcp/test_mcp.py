@@ -163,7 +163,7 @@ def test_wrong_arguments_are_told_and_nothing_ends(mem: Program) -> None:
                 ("memory_fact_add", {"fact": ""}, "a fact without words"),
                 ("memory_fact_add", {"fact": "x", "kind": "law"}, "instruction"),
                 ("memory_promote", {"files": []}, "files"),
-                ("memory_promote", {"files": ["none.md"]}, "no document none.md"),
+                ("memory_promote", {"files": ["none.md"]}, "none.md"),
                 ("memory_promote", {"files": ["../secret.md"]}, "is not within the project"),
                 ("memory_promote", {"files": ["link.md"]}, "is not within the project"),
                 ("memory_forget", {}, "memory_forget"),
