@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.cli import light
-from memcli.cli.app import COMMANDS, LIGHT
+from memcli.cli.app import COMMANDS, PLAIN
 from memcli.cli.options import Option, parameters
 from memcli.cli.parser import build
 
-NAMES = sorted(LIGHT)
+NAMES = sorted(PLAIN)
 
 ODD = ["", "-", "--", "a b", "x=y", "-x", "--nope", "-k5", "-k=5", "-qv", "--in=", "--root", "-é"]
 VALUES = ["5", "0", "-1", " 7", "1_000", "٣", "0x5", "1e3", "0.5", "nan", "-inf", "hybrid", "json"]
@@ -86,7 +86,7 @@ def test_both_read_alike(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=3_000, deadline=None)
 @given(data=st.data())
 def test_both_read_thousands_alike(name: str, data: st.DataObject) -> None:
     check(name, data.draw(calls(name)))
