@@ -114,6 +114,7 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
     folders = [layout.memory]
     while folders:
         folder = folders.pop()
+        within = f"{folder}/"[cut:]
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -128,7 +129,7 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
                         except FileNotFoundError:
                             continue  # deleted since it was listed
                         regular = stat.S_ISREG(found.st_mode)
-                        yield entry.path[cut:], found if regular else None
+                        yield within + name, found if regular else None
         except FileNotFoundError:
             if folder == layout.memory:
                 return  # nothing remembered yet

@@ -108,7 +108,7 @@ def _open_closed_streams() -> None:
 
 
 def _dispatch(words: list[str]) -> int:
-    if words and words[0] in LIGHT and words[0] in COMMANDS:
+    if words and words[0] in PLAIN:
         module: ModuleType = import_module(COMMANDS[words[0]])
         values = light.parse(module.run, words[1:])
         if values is not None:

@@ -49,37 +49,40 @@ def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
             return named
     known = dict(workspace.backend.signatures())
     changed: list[tuple[str, os.stat_result]] = []
+    removed: list[str] = []
     skipped: list[str] = []
     unchanged = 0
     for path, found in layout.scan(workspace.layout):
+        signature = known.pop(path, None)
         # Spelled out, since nearly every file ends here and a call for each would be felt.
-        if found is not None and known.get(path) == (
+        if found is not None and signature == (
             found.st_size,
             found.st_mtime_ns,
             found.st_ctime_ns,
             found.st_ino,
         ):
-            del known[path]
             unchanged += 1
         elif found is None or not _is_taken(path, found):
             skipped.append(path)
+            if signature is not None:
+                removed.append(path)
         else:
-            known.pop(path, None)
             changed.append((path, found))
+    removed += known
     if not paths:
-        return Difference(tuple(changed), tuple(known), unchanged, tuple(skipped))
+        return Difference(tuple(changed), tuple(removed), unchanged, tuple(skipped))
 
     def is_wanted(path: str) -> bool:
         return any(path == wanted or path.startswith(wanted + "/") for wanted in paths)
 
-    removed = tuple(path for path in known if is_wanted(path))
+    gone = tuple(path for path in removed if is_wanted(path))
     for path in paths:
-        is_known = any(one == path or one.startswith(path + "/") for one in removed)
+        is_known = any(one == path or one.startswith(path + "/") for one in gone)
         if not is_known and not os.path.exists(workspace.layout.memory_path(path)):
             raise RefusedError(f"no {path} in the memory", hint="mem list")
     return Difference(
         tuple(pair for pair in changed if is_wanted(pair[0])),
-        removed,
+        gone,
         unchanged,
         tuple(path for path in skipped if is_wanted(path)),
         is_partial=True,

@@ -176,8 +176,9 @@ def evict(database: Database) -> int:
     more may be kept.
     """
     used = count_state(database, CACHED) + count_packed(database)
-    if database.value("SELECT count(*) FROM embeddings") - used <= UNUSED_KEPT:
-        return 0
+    for most in ("max(id)", "count(*)"):  # the first is at once there
+        if (database.value(f"SELECT {most} FROM embeddings") or 0) - used <= UNUSED_KEPT:
+            return 0
     with database.transaction():
         ids = database.rows(
             """
