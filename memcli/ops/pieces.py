@@ -263,3 +263,26 @@ def paragraphs(given: Given, why: str) -> list[Piece]:
             pieces.append(Piece(Item(body, fixed=0), place, why, given.scope))
         start = at + 1
     return pieces
+
+
+def turns(given: Given) -> tuple[list[Piece], str]:
+    """What was said in a conversation, turn by turn in its order, and what to note about it.
+
+    A transcript of any shape that `summarize` reads is read; of a text in which nobody speaks, the
+    paragraphs are the turns.
+    """
+    # Imported here: only a conversation needs the readers of transcripts.
+    from memcli.text.messages import read as read_messages
+    from memcli.text.turns import CALL, label
+
+    found = read_messages(given.text.encode("utf-8", "surrogateescape"))
+    if found.shape == "document":
+        return paragraphs(given, "conversation"), found.note
+    pieces = []
+    for number, one in enumerate(found.messages, 1):
+        if one.role != CALL and one.text.strip():
+            said = f"**{label(one)}:** {one.text}" if one.role else one.text
+            lines = (*quoted(said.split("\n")), "")
+            place = f"{given.name}: turn {number}"
+            pieces.append(Piece(Item(lines, fixed=0), place, "conversation"))
+    return pieces, found.note

@@ -12,7 +12,17 @@ from datetime import datetime
 
 from memcli.errors import RefusedError, UsageError
 from memcli.model import Hits, IndexState, SearchOptions
-from memcli.ops.pieces import Given, Piece, Pieces, days, paragraphs, passages, pinned, summaries
+from memcli.ops.pieces import (
+    Given,
+    Piece,
+    Pieces,
+    days,
+    paragraphs,
+    passages,
+    pinned,
+    summaries,
+    turns,
+)
 from memcli.ops.refresh import refresh
 from memcli.ops.scopes import joined_notes, joined_state, record_all, search_all
 from memcli.text.budget import Section, Shared, share_out
@@ -118,7 +128,8 @@ def recall(
     if budget <= 0:
         raise UsageError(f"a budget of {budget} tokens is none")
     found = _search(places, query, now)
-    pieces = _pieces(places, found, query, pinned_chars, packs, history)
+    said, note = turns(history) if history else ([], "")
+    pieces = _pieces(places, found, query, pinned_chars, packs, said)
     sections = [
         Section(
             name=name,
@@ -149,7 +160,7 @@ def recall(
         tokens=estimate(text),
         sections=tuple(one for one in recalled if one.taken or one.left_out),
         index=found.index,
-        notes=found.notes,
+        notes=(*found.notes, *([note] if note else [])),
     )
 
 
@@ -179,7 +190,7 @@ def _pieces(
     query: str,
     pinned_chars: int,
     packs: Sequence[Given],
-    history: Given | None,
+    said: Sequence[Piece],
 ) -> dict[str, Pieces]:
     """What each section could hold, the best first."""
     kinds = pinned(places, query, chars=pinned_chars)
@@ -194,7 +205,7 @@ def _pieces(
         "facts": kinds["fact"],
         "packs": Pieces([piece for pack in packs for piece in paragraphs(pack, "pack")]),
         "passages": Pieces(passed),
-        "history": Pieces(paragraphs(history, "conversation")[::-1] if history else []),
+        "history": Pieces(list(reversed(said))),
         "days": Pieces(daily),
         "summaries": kinds["summary"],
     }

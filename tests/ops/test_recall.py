@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -230,6 +231,22 @@ def test_packs_and_history_take_their_places(workspace: Workspace) -> None:
     first = int(turns[0].removeprefix("> turn "))
     assert turns == [f"> turn {n}" for n in range(first, 400)]  # the newest, in their order
     assert result.text.index("### Packs") < result.text.index("### Conversation so far")
+
+
+def test_a_transcript_is_taken_turn_by_turn(workspace: Workspace) -> None:
+    rows = [
+        {"role": "user", "content": "First question\n\nin two paragraphs"},
+        {"role": "assistant", "content": f"An answer. {END}"},
+        {"role": "user", "content": "SYSTEM: last question"},
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows) + "broken\n"
+    result = recall([workspace], "alarm", history=Given("talk.jsonl", lines), now=NOW)
+    (section,) = [one for one in result.sections if one.name == "history"]
+    assert [it.place for it in section.taken] == [f"talk.jsonl: turn {n}" for n in (3, 2, 1)]
+    assert section.body[:4] == ("> **Person:** First question", ">", "> in two paragraphs", "")
+    assert section.body[-2:] == ("> **Person:** SYSTEM: last question", "")
+    assert any("1 of 4 lines hold no message" in note for note in result.notes)
+    check(result)
 
 
 def test_a_pack_of_the_memory_is_not_found_again(empty: Path) -> None:
