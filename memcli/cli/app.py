@@ -23,6 +23,7 @@ COMMANDS = {
     "append-daily": "memcli.cli.append_daily",
     "fact": "memcli.cli.fact",
     "promote": "memcli.cli.promote",
+    "summarize": "memcli.cli.summarize",
     "consolidate": "memcli.cli.consolidate",
     "lint": "memcli.cli.lint",
     "undo": "memcli.cli.undo",

@@ -57,7 +57,7 @@ _VERB = (
 )
 # "We know", "we need", "we tried": what is so, is missing or was, not what is decided.
 _NOT_CHOSEN = (
-    r"(?:need|have|want|are|were|had|did|do|can|could|should|would|might|may|must|think|know|see"
+    r"(?:need|have|are|were|had|did|do|can|could|should|would|might|may|must|think|know|see"
     r"|saw|got|get|was|owe|found|lost|made|ran|hope|still|all|both|never)"
 )
 
@@ -75,6 +75,7 @@ DECIDED = Cue(
     r"\b(?:it is|it's|that's|was|is|are|were|been) (?:decided|agreed|settled|chosen)\b",
     r"\b(?:settled on|opted for|chosen option|final (?:answer|decision|call))\b",
     r"\bdecisions?\b\W{0,3}(?::|\bis\b|\bwas\b|—)|^\W*\w+(?:\W\w+)? it is\b",
+    r"\b(?:so|then) .{1,30} it (?:is|will be)\b",
     r"\b(?:go|going|went|stick|sticking|stuck) with\b(?! (?:it|that)\?)",
     r"\b(?:from now on|we no longer|until further notice)\b",
     r"\b(?:use|uses|keep|keeps|take|prefer)\b.{1,60}\b(?:instead of|rather than)\b",
@@ -84,6 +85,7 @@ DECIDED = Cue(
     r"\bdécid(?:é|és|ée|ons|ent)\b|\bdécision\b|\bconvenu\b|\bdésormais\b",
     r"\b(?:on|nous) (?:garde|gardons|prend|prenons|part sur|choisit|retient|retenons|passe)\b",
     r"\bdecid(?:imos|ido|ió)\b|\bdecisión\b|\bacord(?:amos|ado|ó)\b|\bnos quedamos con\b",
+    r"\bse quedan? (?:en|con|como)\b|\bcambiamos\b|\busamos\b",
     r"\bdecisão\b|\bcombinado\b|\bficamos com\b|\bdeciso\b|\bdecisione\b|\bconcordato\b",
     r"\bрешил[иаио]?\b|\bрешено\b|\bрешение\b|\bдоговорились\b|\bостановились на\b|\bоставляем\b",
     r"決定|決めた|決めまし|決まっ|ことに(?:する|した|なった|します|しました)|とする[。．]?$",
@@ -122,6 +124,8 @@ OPEN = Cue(
     r"\b(?:as|is|are|left|stays?|remains?) open\b",
     r"(?:\b(?:not|no)\b|n't\b).{0,80}\byet\b|\byet to\b",
     r"\bnot (?:decided|clear|sure whether)\b",
+    r"\bhave(?: not|n't) (?:looked|tried|tested|checked|measured|decided|asked)\b|\bsleep on it\b",
+    r"\b(?:is|are|also|still) missing\b|\bhave to (?:talk|ask|check|find)\b|\bnobody has\b",
     r"\b(?:is|are) (?:still )?needed\b|\bfor another day\b|\bnot (?:now|today|tonight)\b",
     r"\bnext steps?\b|\bfollow[- ]?ups?\b|\bremain(?:s|ing)\b|\bleftover\b",
     r"\bunresolved\b|\bundecided\b|\boutstanding\b|\bpending\b|\bunclear\b",
@@ -135,7 +139,8 @@ OPEN = Cue(
     r"\bsteht (?:noch )?aus\b",
     r"\breste(?:nt)? (?:à|ouvert)|\bà (?:faire|vérifier|décider|voir)\b|\bpas encore\b",
     r"\ben suspens\b",
-    r"\bpendientes?\b|\bfalta(?:n)? (?:por )?\w+|\bpor (?:hacer|decidir)\b|\b(?:todavía|aún) no\b",
+    r"\bquedan? por\b|\bpendientes?\b|\bfalta(?:n)? (?:por )?\w+|\bpor (?:hacer|decidir)\b",
+    r"\b(?:todavía|aún) no\b",
     r"\bосталось\b|\b(?:ещё|еще) (?:не|надо|нужно)\b|\bоткрыт\w* вопрос|\bне решено\b|\bпока не\b",
     r"未定|未解決|未対応|残り|まだ|要確認|宿題|課題",
     r"待(?:办|定|解决|确认)|未(?:解决|完成|确定|决定)|还(?:没|需|要)|尚未|遗留",
@@ -143,7 +148,9 @@ OPEN = Cue(
 )
 # An open end only near the end of a conversation: before, it mostly was done right after.
 SHOULD = Cue(
-    r"\b(?:I|we|he|she|they)(?:'ll| will) (?:ask|check|find out|look into|see|test|try|get)\b",
+    r"\b(?:I'm|I am|we're|we are|is) going to\b",
+    r"\b(?:I|we|he|she|they)(?:'ll| will) (?:talk|send|ask|check|find out|look into|see"
+    r"|test|try|get)\b",
     r"\b(?:should|need(?:s)? to|have to|has to|must)\b|\b(?:tomorrow|next week|next time|later)\b",
     r"\b(?:muss|müssen|sollten?|morgen|nächste Woche)\b|\b(?:il faut|demain|hay que|mañana)\b",
     r"\b(?:надо|нужно|завтра)\b|明日|来週|明天|下周|需要",
@@ -168,7 +175,8 @@ NOT_DONE = Cue(r"^if\b", r"\b(?:would|could|should|if we|if you|unless)\b")
 
 OPEN_TITLE = Cue(
     r"\bopen\b|\bto-?dos?\b|\bnext\b|\bfollow-?ups?\b|\bremaining\b|\boutstanding\b|\bunresolved\b",
-    r"\b(?:left|still) to\b|\blater\b|\bquestions?\b|\boffen\w*|\bnoch zu\b|\bà faire\b",
+    r"\bparking lot\b|\b(?:left|still) to\b|\blater\b|\bquestions?\b|\boffen\w*",
+    r"\bnoch zu\b|\bà faire\b",
     r"\bpendientes?\b|\bnächste\w*|\bprochaine?s?\b|\bpróximos?\b|\bследующ\w*|осталось|открыт",
     r"未|残|課題|次回|待|遗留|下一步",
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memcli.text import cues
 from memcli.text.budget import Item, Section, share_out
-from memcli.text.extract import is_outcome, is_question
+from memcli.text.findings import is_outcome, is_question
 from memcli.text.similar import key
 from memcli.text.statements import statements
 from memcli.text.turns import PERSON, TOOL, UNSAID, label

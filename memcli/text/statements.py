@@ -114,6 +114,12 @@ def _printed(turn: int, message: Message, lines: Sequence[str]) -> Iterator[Stat
         yield from _Walker(turn, message, own).walk(scan(own))
 
 
+def _leads(block: Block) -> bool:
+    """Say whether a paragraph is but the title of the list after it: "Parking lot:"."""
+    lines = block.lines if block.kind == "paragraph" else ()
+    return len(lines) == 1 and lines[0].endswith((":", "：")) and len(lines[0].split()) <= 5
+
+
 class _Walker:
     """Goes through the blocks of one message and knows the heading above each."""
 
@@ -124,8 +130,13 @@ class _Walker:
         self.heading = ""
 
     def walk(self, blocks: Sequence[Block]) -> Iterator[Statement]:
-        for block in blocks:
-            if block.kind == "heading":
+        for number, block in enumerate(blocks):
+            before = blocks[number - 1] if number else None
+            if block.kind == "list" and before and _leads(before):
+                above, self.heading = self.heading, " ".join(before.lines).rstrip(" :")
+                yield from self.walk([block])
+                self.heading = above
+            elif block.kind == "heading":
                 self.heading = plain_title(block.text)
                 yield self._made(self.heading, "title")
             elif block.kind == "paragraph":
