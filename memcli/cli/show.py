@@ -24,6 +24,8 @@ def show(context: Context, result: Any, **how: Any) -> None:
             raise
         except OSError as error:
             raise unwritten(error) from error
+    if context.is_personal and getattr(result, "revision", None) is not None:
+        say(context, ["this was written to your own memory, where mem undo needs --personal"])
 
 
 def is_terminal() -> bool:

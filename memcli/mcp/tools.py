@@ -161,7 +161,7 @@ class Tools:
         with self._open(scope) as (workspace,):
             done = append_daily(workspace, body, stage=stage, now=_now())
             parts = text.render(done) if done.path else ["nothing was written\n"]
-            return _answer(parts, done.notes, MAX_CHARS)
+            return _answer(parts, [*done.notes, *_whose(workspace)], MAX_CHARS)
 
     def memory_fact_add(
         self,
@@ -181,7 +181,7 @@ class Tools:
         """Pin a fact, unless it is there already."""
         with self._open(scope) as (workspace,):
             done = add_fact(workspace, fact, kind=kind, source=source, is_forced=force, now=_now())
-            return _answer(text.render(done), done.notes, MAX_CHARS)
+            return _answer(text.render(done), [*done.notes, *_whose(workspace)], MAX_CHARS)
 
     def memory_promote(
         self,
@@ -222,6 +222,12 @@ class Tools:
         finally:
             for workspace in places:
                 workspace.close()
+
+
+def _whose(workspace: Workspace) -> list[str]:
+    if workspace.scope == "project":
+        return []
+    return ["this was written to the user's own memory, where mem undo needs --personal"]
 
 
 def _now() -> datetime:

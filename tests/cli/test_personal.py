@@ -48,7 +48,8 @@ def test_before_it_is_made_there_is_a_hint(mem: Program) -> None:
 
 def test_every_command_reaches_it(mem: Program, tmp_path: Path) -> None:
     mem("--personal", "init", code=0)
-    mem("--personal", "append-daily", "the wryneck at home", code=0)
+    ran = mem("--personal", "append-daily", "the wryneck at home", code=0)
+    assert ran.err.endswith("where mem undo needs --personal\n")
     mem("fact", "add", "--personal", "I answer mail at noon", code=0)
     assert "wryneck" not in mem("list", code=0).out
     assert mem("search", "wryneck", code=1).out.startswith("nothing found")

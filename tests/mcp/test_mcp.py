@@ -235,7 +235,9 @@ def test_a_personal_memory_beside_the_projects(mem: Program) -> None:
 
     async def talk() -> None:
         async with connected(mem) as call:
-            await call("memory_fact_add", fact="I like lists", kind="preference", scope="personal")
+            fact = {"fact": "I like lists", "kind": "preference"}
+            done = await call("memory_fact_add", **fact, scope="personal")
+            assert done.endswith("where mem undo needs --personal")
             assert "I like lists (personal:MEMORY.md:" in await call("memory_recall")
             assert "I like lists" not in await call("memory_recall", scope="project")
             assert "I like lists" in await call("memory_get", place="personal:MEMORY.md")
