@@ -25,10 +25,10 @@ from memcli.model import Hits, SearchOptions
 from memcli.ops.append_daily import Appended
 from memcli.ops.documents import read_document
 from memcli.ops.packs import own_pack
-from memcli.ops.pieces import Given
 from memcli.ops.promote import Promoted
 from memcli.ops.recall import BUDGET, PINNED_CHARS, Recalled
 from memcli.ops.scopes import record_all, search_all
+from memcli.ops.sections import Given
 from memcli.workspace import Workspace
 
 __all__ = ["append_daily", "open_workspace", "promote", "recall", "search"]

@@ -9,8 +9,8 @@ from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
 from memcli.errors import UsageError, WorkspaceError
 from memcli.ops.packs import own_pack
-from memcli.ops.pieces import Given
 from memcli.ops.recall import BUDGET, PINNED_CHARS, recall
+from memcli.ops.sections import Given
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 

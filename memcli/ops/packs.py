@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.edit import read
-from memcli.ops.pieces import Given
+from memcli.ops.sections import Given
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 

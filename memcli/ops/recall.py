@@ -12,7 +12,9 @@ from datetime import datetime
 
 from memcli.errors import RefusedError, UsageError
 from memcli.model import Hits, IndexState, SearchOptions
-from memcli.ops.pieces import (
+from memcli.ops.refresh import refresh
+from memcli.ops.scopes import joined_notes, joined_state, record_all, search_all
+from memcli.ops.sections import (
     Given,
     Piece,
     Pieces,
@@ -23,8 +25,6 @@ from memcli.ops.pieces import (
     summaries,
     turns,
 )
-from memcli.ops.refresh import refresh
-from memcli.ops.scopes import joined_notes, joined_state, record_all, search_all
 from memcli.text.budget import Section, Shared, share_out
 from memcli.text.recalled import BEGIN, END
 from memcli.text.tokens import estimate, weigh

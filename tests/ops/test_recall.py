@@ -18,8 +18,8 @@ from memcli.errors import RefusedError, UsageError
 from memcli.ops.append_daily import append_daily
 from memcli.ops.fact import add_fact, disable_fact, list_facts
 from memcli.ops.list import list_files
-from memcli.ops.pieces import Given
 from memcli.ops.recall import SHARES, Recalled, recall
+from memcli.ops.sections import Given
 from memcli.ops.status import status
 from memcli.text.facts import fact_hash
 from memcli.text.recalled import BEGIN, END, without_recalled

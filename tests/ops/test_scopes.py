@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from memcli.model import SearchOptions
 from memcli.ops.list import list_files
-from memcli.ops.pieces import Given
 from memcli.ops.recall import recall
 from memcli.ops.scopes import record_all, search_all
 from memcli.ops.search import search
+from memcli.ops.sections import Given
 from memcli.workspace import Workspace
 from tests.conftest import NOW, opened, write
 
