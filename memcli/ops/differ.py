@@ -38,6 +38,11 @@ class Difference(NamedTuple):
         return sum(found.st_size for _, found in self.changed)
 
 
+def some_files(count: int) -> str:
+    """A count of files in words."""
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
     """Compare size, times and inode of every file with the index; of `paths` only if any.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memcli import disk, layout
 from memcli.errors import StoreError
-from memcli.ops.differ import differ
+from memcli.ops.differ import differ, some_files
 from memcli.ops.index import apply, confirmed
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
@@ -95,7 +95,7 @@ def _drift(workspace: Workspace, now: float, is_fixing: bool) -> list[Problem]:
             workspace.backend.drop(lied)
             apply(workspace, differ(workspace), now=now)
     elif difference.behind:
-        message = f"the index is behind by {difference.behind} files"
+        message = f"the index is behind by {some_files(difference.behind)}"
         problems.append(Problem("index-stale", message, "mem index"))
     return problems
 

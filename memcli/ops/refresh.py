@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.errors import ConflictError, WorkspaceError
 from memcli.model import IndexState
-from memcli.ops.differ import Difference, differ, differ_quickly
+from memcli.ops.differ import Difference, differ, differ_quickly, some_files
 from memcli.store.db import DamagedError
 from memcli.workspace import Workspace
 
@@ -58,8 +58,7 @@ def _take_in(workspace: Workspace, difference: Difference, now: float) -> int:
         reason = str(error)
     behind = confirmed(workspace, difference).behind
     if behind:
-        files = "1 file" if behind == 1 else f"{behind} files"
-        workspace.notes.append(f"the index is behind by {files}: {reason}")
+        workspace.notes.append(f"the index is behind by {some_files(behind)}: {reason}")
     return behind
 
 
