@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memcli import history
+from memcli.edit import recover
 from memcli.errors import RefusedError, UsageError, WorkspaceError
+from memcli.layout import Layout
 from memcli.model import SearchOptions
 from memcli.ops.index import index
 from memcli.ops.search import search
@@ -20,6 +24,7 @@ from memcli.text.recalled import BEGIN, END
 from memcli.text.task import parse_task_id
 from tests.chat_server import ChatServer, chat_server
 from tests.conftest import FIXTURES, opened, write
+from tests.kill_sweep import HAS_STRACE, KILL, NO_STRACE, Struck, sweep
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 TRANSCRIPTS = FIXTURES / "transcripts"
@@ -202,8 +207,36 @@ def test_a_conversation_too_long_for_a_prompt_goes_in_as_an_extract(
     assert len(prompt) < 40_000
 
 
-@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.iterdir()), ids=lambda one: one.name)
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("[0-9]*")), ids=lambda one: one.name)
 def test_every_transcript_gets_a_summary(empty: Path, path: Path) -> None:
     done = summarize(opened(empty), path.read_bytes(), task_id=path.stem, now=NOW)
     assert done.revision == 1
     assert len(done.body) > 40
+
+
+def command(root: str) -> Sequence[str]:
+    words = ["summarize", "--task", "QY-1", os.path.join(root, "talk.md"), "--root", root]
+    return [sys.executable, "-m", "memcli", *words]
+
+
+def build(root: str) -> None:
+    write(Path(root), "tasks/QY-1.md", "# Earlier\n\nsummary\n")
+    Path(root, "talk.md").write_bytes(TALK)
+
+
+def whole(struck: Struck) -> None:
+    layout = Layout(struck.root)
+    recover(layout)
+    text = task(Path(struck.root), "QY-1.md")
+    if text == "# Earlier\n\nsummary\n":
+        assert not history.ids(layout)
+        return
+    assert text.endswith("- We keep three.\n\n## Open ends\n\n- Still open: who tells Ploy?\n")
+    undo(layout, now=NOW)
+    assert task(Path(struck.root), "QY-1.md") == "# Earlier\n\nsummary\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_STRACE, reason=NO_STRACE)
+def test_killed_at_any_call_the_summary_is_the_old_or_the_new() -> None:
+    assert sweep(command, build, whole, fault=KILL) > 5
