@@ -7,6 +7,7 @@ from typing import Annotated
 
 from memcli.cli.options import Command, Context, Option
 from memcli.cli.show import say, show
+from memcli.errors import UsageError
 from memcli.ops import hooks
 
 _FORCE = Option(("--force",), "Also lines of mem that somebody edited.")
@@ -63,6 +64,8 @@ def program() -> str:
 
 
 def _start(context: Context) -> str:
+    if context.is_personal:
+        raise UsageError("a personal memory has no git hooks")
     return os.path.abspath(context.root or os.getcwd())
 
 

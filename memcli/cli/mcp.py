@@ -21,9 +21,10 @@ def run(
     ] = False,
 ) -> int:
     """Serve the memory to agents over the Model Context Protocol, on standard input and output."""
-    if find_spec("mcp") is None:
+    if find_spec("mcp") is None or find_spec("mcp.server.mcpserver") is None:
         raise UsageError(
-            "mem mcp needs the Model Context Protocol SDK", hint="pip install 'memcli[mcp]'"
+            "mem mcp needs the Model Context Protocol SDK, version 2",
+            hint="pip install 'memcli[mcp]'",
         )
     import_module(SERVER).serve(partial(_open, context), is_read_only=read_only)
     return 0

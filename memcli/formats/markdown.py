@@ -12,6 +12,9 @@ from memcli.text.printable import one_line, printable
 
 def render(result: Any, **how: Any) -> Iterator[str]:
     """Hits as quoted passages under their place; another result within a code block."""
+    if type(result).__name__ == "Recalled" and not how.get("is_receipt"):
+        yield from text.render(result)  # markdown as it is
+        return
     if not isinstance(result, Hits):
         body = "".join(text.render(result, **how))
         fence = fence_for(body)

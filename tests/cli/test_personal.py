@@ -82,6 +82,7 @@ def test_recall_reads_both_and_search_the_project(mem: Program) -> None:
         ("search", "x", "--personal", "--root", "."),
         ("init", "--personal", "here"),
         ("init", "--personal", "--hooks"),
+        ("hooks", "install", "--personal"),
     ],
 )
 def test_what_contradicts_itself_is_refused(mem: Program, words: tuple[str, ...]) -> None:

@@ -12,6 +12,9 @@ def test_the_fragment_and_its_receipt(mem: Program) -> None:
     out = mem("recall", "--budget", "700", "defrost", "alarm", code=0).out
     assert out.startswith(f"{BEGIN}\n## Project Memory\n")
     assert out.endswith(f"\n{END}\n")
+    assert (
+        mem("recall", "--budget", "700", "--format", "markdown", "tide", code=0).out[:4] == "<!--"
+    )
     why = mem("recall", "--budget", "700", "--why", "defrost", "alarm", code=0).out
     assert " of 700 tokens; index fresh\n" in why
     assert "  + tasks/QY-73-defrost-aware-alarms.md:1-4  " in why

@@ -329,5 +329,6 @@ def test_without_the_sdk_there_is_one_line_and_what_to_install(mem: Program) -> 
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "mem: mem mcp needs the Model Context Protocol SDK\nhint: pip install 'memcli[mcp]'\n"
+        "mem: mem mcp needs the Model Context Protocol SDK, version 2\n"
+        "hint: pip install 'memcli[mcp]'\n"
     )
