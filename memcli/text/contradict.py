@@ -37,7 +37,7 @@ _NEGATIONS = _words(
     " ohne ne pas jamais sans aucun sin nunca jamás não sem nunca не нет никогда без لا नहीं न"
 )
 _OPPOSITES = {
-    word: (f"{left}/{right}", word == left)
+    word: f"{left}/{right}"
     for left, right in (
         ("enabled", "disabled"), ("enable", "disable"), ("allow", "forbid"),
         ("allowed", "forbidden"), ("accept", "reject"), ("accepted", "rejected"),
@@ -61,6 +61,7 @@ _VERBS = _words(
     " cost last belong go"
     " est sont doit ist sind muss wird bleibt bleiben es son está debe é são deve"
 )
+_BEING = _words("is run live")
 _OWNING = _words("own lead maintain approve host chair")
 _CHOOSING = _words("use prefer choose take pick adopt prefere")
 _TOWARDS = _words("for in as to over when with because on at instead if")
@@ -92,6 +93,7 @@ class Clash(NamedTuple):
 class _Claim:
     """A fact taken apart."""
 
+    words: tuple[str, ...]
     about: frozenset[str]  # the words that say what it speaks of
     names: tuple[tuple[str, bool], ...]  # each with whether it stands behind the verb
     values: tuple[tuple[str, str, bool], ...]  # kind, value, and the same
@@ -106,12 +108,12 @@ def clashes(texts: Sequence[str]) -> list[Clash]:
     for compare, keys in ((_differ, _keys), (_chosen, _choices)):
         buckets: dict[Hashable, list[int]] = defaultdict(list)
         for place, text in enumerate(texts):
-            for key in keys(text, claims[place]):
+            for key in keys(claims[place]):
                 for other in buckets[key][-_MOST:]:
                     pair = (other, place)
                     if pair in found or same(texts[other], text):
                         continue
-                    said = compare(texts[other], text, claims[other], claims[place])
+                    said = compare(claims[other], claims[place])
                     if said:
                         found[pair] = Clash(other, place, *said)
                 buckets[key].append(place)
@@ -139,7 +141,7 @@ def _take_apart(text: str) -> _Claim:
         elif word in _NEGATIONS:
             negations += 1
         elif word in _OPPOSITES:
-            sides.append((_OPPOSITES[word][0], word))
+            sides.append((_OPPOSITES[word], word))
         elif word in _SCOPES:
             sides.append((_SCOPES[word], word))
         elif word in named or not word.isalpha():
@@ -150,7 +152,12 @@ def _take_apart(text: str) -> _Claim:
         elif word not in _QUIET:
             about.add(word)
     return _Claim(
-        frozenset(about), tuple(names), tuple(values), tuple(sorted(sides)), negations % 2 == 1
+        words=words,
+        about=frozenset(about),
+        names=tuple(names),
+        values=tuple(values),
+        sides=tuple(sorted(sides)),
+        is_negated=negations % 2 == 1,
     )
 
 
@@ -162,7 +169,7 @@ def _kind(word: str) -> str:
     return "number" if _NUMBER.fullmatch(word) else ""
 
 
-def _keys(text: str, claim: _Claim) -> Iterator[Hashable]:
+def _keys(claim: _Claim) -> Iterator[Hashable]:
     if claim.about or claim.names:
         yield (
             claim.about,
@@ -172,47 +179,49 @@ def _keys(text: str, claim: _Claim) -> Iterator[Hashable]:
         )
 
 
-def _differ(one: str, other: str, left: _Claim, right: _Claim) -> tuple[str, str, str] | None:
+def _differ(left: _Claim, right: _Claim) -> tuple[str, str, str] | None:
     """Say in what two claims about the same differ, if it is one thing and no part of the name."""
-    weight = len(left.about) + len(left.names)
+    if len(left.sides) != len(right.sides):
+        return None
     values = [
         (a, b)
         for a, b in zip(left.values, right.values, strict=True)
         if a[1].replace(",", "") != b[1].replace(",", "")
     ]
     names = [(a, b) for a, b in zip(left.names, right.names, strict=True) if a[0] != b[0]]
-    sides = [(a, b) for a, b in zip(left.sides, right.sides, strict=False) if a[1] != b[1]]
-    if len(left.sides) != len(right.sides):
-        return None
-    if values and not names and not sides and left.is_negated == right.is_negated:
-        if weight >= 1 and all(a[2] and b[2] for a, b in values):
-            kind = values[0][0][0]
-            return kind, " ".join(a[1] for a, _ in values), " ".join(b[1] for _, b in values)
-        return None
-    if len(names) == 1 and not values and not sides and left.is_negated == right.is_negated:
-        return _other_name(names[0], one, other, weight)
-    if names or values:
-        return None
-    if left.is_negated != right.is_negated and not sides:
-        return "negation", *(("not", "") if left.is_negated else ("", "not"))
-    if len(sides) == 1 and left.is_negated == right.is_negated:
-        what = "scope" if sides[0][0][0] in _SCOPES.values() else "negation"
-        return what, sides[0][0][1], sides[0][1][1]
+    sides = [(a, b) for a, b in zip(left.sides, right.sides, strict=True) if a[1] != b[1]]
+    if left.is_negated != right.is_negated:
+        is_all = not values and not names and not sides
+        return ("negation", *(("not", "") if left.is_negated else ("", "not"))) if is_all else None
+    if values and not names and not sides:
+        return _other_values(values)
+    if len(names) == 1 and not values and not sides:
+        return _other_name(*names[0], left)
+    if len(sides) == 1 and not values and not names:
+        (group, one), (_, other) = sides[0]
+        return "scope" if group in _SCOPES.values() else "negation", one, other
     return None
+
+
+def _other_values(
+    values: Sequence[tuple[tuple[str, str, bool], tuple[str, str, bool]]],
+) -> tuple[str, str, str] | None:
+    if not all(one[2] and other[2] for one, other in values):
+        return None
+    one, other = (" ".join(value for _, value, _ in side) for side in zip(*values, strict=True))
+    return values[0][0][0], one, other
 
 
 def _other_name(
-    names: tuple[tuple[str, bool], tuple[str, bool]], one: str, other: str, weight: int
+    one: tuple[str, bool], other: tuple[str, bool], claim: _Claim
 ) -> tuple[str, str, str] | None:
-    (left, left_behind), (right, right_behind) = names
-    if weight >= 2 and left_behind and right_behind and {"is", "run", "live"} & {*meaning(one)}:
-        return "name", left, right
-    return None
+    is_said = one[1] and other[1] and not _BEING.isdisjoint(claim.words)
+    return ("name", one[0], other[0]) if is_said and len(claim.about) > 0 else None
 
 
-def _choices(text: str, claim: _Claim) -> Iterator[Hashable]:
+def _choices(claim: _Claim) -> Iterator[Hashable]:
     """Yield what a choice is made for: "use … for caching", "Anna prefers …", "… owns billing"."""
-    words = meaning(text)
+    words = claim.words
     for place, word in enumerate(words):
         if word in _CHOOSING or word in _OWNING:
             before, thing, rest = _parted(words, place)
@@ -234,11 +243,11 @@ def _parted(
     return words[:place], after[:end], after[end:]
 
 
-def _chosen(one: str, other: str, left: _Claim, right: _Claim) -> tuple[str, str, str] | None:
-    first, second = (_choice(meaning(text)) for text in (one, other))
+def _chosen(left: _Claim, right: _Claim) -> tuple[str, str, str] | None:
+    first, second = _choice(left.words), _choice(right.words)
     if first == second:
         return None
-    verb = next(word for word in meaning(one) if word in _CHOOSING or word in _OWNING)
+    verb = next(word for word in left.words if word in _CHOOSING or word in _OWNING)
     return "name" if verb in _OWNING else "preference", " ".join(first), " ".join(second)
 
 

@@ -156,7 +156,7 @@ class Gleaning:
             pool = [line for _, _, line in self._weeks[week]]
             wanted = min(PER_WEEK, max(AT_LEAST, ceil(self._sizes[week] / ONE_IN)))
             for place in range(min(wanted, len(pool))):
-                best = max(pool, key=lambda line: (*self._worth(line, said), _place(line)))
+                best = max(pool, key=lambda line: (self._worth(line, said), _place(line)))
                 if place and best.score <= 0:
                     break
                 pool.remove(best)
@@ -172,7 +172,7 @@ class Gleaning:
             chosen[week].append(line)
         return {week: _by_topic(chosen[week]) for week in sorted(chosen)}
 
-    def _worth(self, line: Line, said: set[str]) -> tuple[float]:
+    def _worth(self, line: Line, said: set[str]) -> float:
         remark = line.remark
         subject = max((self._threads[term].days for term in _terms(remark.text)), default=1)
         often = max(2, self.days / 5)
@@ -187,7 +187,7 @@ class Gleaning:
             + WEIGHTS["recency"] * (1 - age / span)
             + WEIGHTS["novelty"] * new
         )
-        return (line.score,)
+        return line.score
 
     def _days(self, word: str) -> int:
         """On how many days a word occurs."""
