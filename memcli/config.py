@@ -134,7 +134,9 @@ def load(
             setting = FIELDS.get(key)
             if setting is None:
                 raise UsageError(f"unknown setting '{key}' in {path}", hint=nearest(key))
-            if is_project and setting.metadata["private"]:
+            # A project may ask for more care with secrets, never for less.
+            is_lax = key == "secrets" and value == "off"
+            if is_project and (setting.metadata["private"] or is_lax):
                 notes.append(
                     f"{key} in {path} is passed over: a project may not set it (put it into {mine})"
                 )
