@@ -45,6 +45,9 @@ _SHARES = {
 }
 
 
+_SHORT = 6  # characters of a sentence that tells nothing alone: "Done."
+
+
 @dataclass(frozen=True, slots=True)
 class Extract:
     """The chosen sentences by section, each list in the order of the source."""
@@ -78,7 +81,7 @@ def digest(messages: Sequence[Message], limit: int) -> str:
     wanted = [*chosen["goal"][:1], *(one for pair in both for one in pair if one), *rest]
     lines: list[str] = []
     left = limit
-    for text in wanted:
+    for text in (one for one in wanted if len(one) > _SHORT or not one.isascii()):
         line = f"- {clipped(text, max(limit // 2, 20))}"
         if len(line) + 1 <= left:
             lines.append(line)

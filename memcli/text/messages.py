@@ -60,8 +60,9 @@ def read(data: bytes) -> Conversation:
     found = transcripts.read(text)
     if found is not None:
         shape, records = found
-        bad = sum(1 for one in records if not one.messages) if shape == "lines" else 0
-        note = f"{bad} of {len(records)} lines hold no message" if bad else ""
+        stretches = (text[one.start : one.end] for one in records if shape == "lines")
+        bad = sum(1 for one in stretches if _is_broken(one))
+        note = f"{bad} of {len(records)} lines are no JSON objects" if bad else ""
         return Conversation(text, shape, tuple(map(_fresh, records)), note)
     note = decode(data)[1] or ""
     carried = previous.block(text)
@@ -94,6 +95,11 @@ def _fresh(record: Record) -> Record:
     """A record without what was recalled, and without turns that then say nothing."""
     told = [replace(one, text=without_recalled(one.text)) for one in record.messages]
     return replace(record, messages=tuple(one for one in told if one.text.strip()))
+
+
+def _is_broken(line: str) -> bool:
+    bare = line.strip()
+    return bool(bare) and not (bare[0] == "{" and bare[-1] == "}")
 
 
 def _whole(text: str, start: int) -> list[Record]:

@@ -138,7 +138,10 @@ def test_claude_code_lines() -> None:
     assert found.messages[1].time == "2026-10-01T09:00:00Z"
     assert found.messages[3].files == ("a.py",)
     assert (found.messages[4].name, found.messages[4].id) == ("Edit", "t")
-    assert found.note == "1 of 6 lines hold no message"
+    assert not found.note
+    assert read(lines({"role": "user", "content": "x"}) + b"{cut o").note == (
+        "1 of 2 lines are no JSON objects"
+    )
 
 
 def test_openai_chat_with_tools_and_parts() -> None:
