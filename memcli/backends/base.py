@@ -112,6 +112,12 @@ class Backend(Protocol):
     def record(self, chunk_ids: Collection[str], now: int) -> None:
         """Count a retrieval of each chunk that was shown."""
 
+    def note_uses(self, paths: Collection[str], now: int) -> None:
+        """Note that files were shown for other reasons than a search, which counts for no ranking.
+
+        What is not indexed is passed over.
+        """
+
     def tidy(self) -> None:
         """After a change: whatever makes the next process faster."""
 

@@ -162,6 +162,10 @@ class ScanBackend:
             self._retrievals[chunk] = self._retrievals.get(chunk, 0) + 1
             self._used[chunk] = now
 
+    def note_uses(self, paths: Collection[str], now: int) -> None:
+        for path in paths:
+            self._used.update((self._rows[id_].chunk.id, now) for id_ in self._ids.get(path, ()))
+
     def tidy(self) -> None:
         """Nothing is kept, so nothing needs tidying."""
 

@@ -163,6 +163,9 @@ class SqliteBackend:
     def record(self, chunk_ids: Collection[str], now: int) -> None:
         access.record(self._database, chunk_ids, now)
 
+    def note_uses(self, paths: Collection[str], now: int) -> None:
+        access.note_uses(self._database, paths, now)
+
     def tidy(self) -> None:
         from memcli.store import meaning  # as above
 

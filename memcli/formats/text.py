@@ -91,7 +91,7 @@ def listing(result: Listing) -> Iterator[str]:
     for file in result.files:
         state = "" if file.is_indexed else "  not indexed"
         note = f"  ({file.note})" if file.note else ""
-        used = f"  used {file.retrievals}x, last {file.used_at:%Y-%m-%d}" if file.used_at else ""
+        used = f"  found {file.retrievals}x, used {file.used_at:%Y-%m-%d}" if file.used_at else ""
         yield (
             f"{file.modified_at:%Y-%m-%d}  {file.size:>9,}  {file.chunks:>4} chunks"
             f"  {printable(file.path)}{state}{used}{printable(note)}"

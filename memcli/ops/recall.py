@@ -152,7 +152,7 @@ def recall(
         ) from None
     recalled = tuple(_section(name, those, shared) for name, those in pieces.items())
     text = _fragment(recalled)
-    _record(places, found, pieces["passages"].offered, shared, now)
+    _record(places, found, pieces, shared, now)
     return Recalled(
         query=query,
         text=text,
@@ -269,10 +269,19 @@ def _longest_remark(pieces: Mapping[str, Pieces]) -> str:
 def _record(
     places: Sequence[Workspace],
     found: Hits,
-    offered: Sequence[Piece],
+    pieces: Mapping[str, Pieces],
     shared: Shared,
     now: datetime,
 ) -> None:
-    got = shared.taken["passages"]
-    ids = {piece.chunk_id for piece in offered[: got.items + bool(got.lines)]}
-    record_all(places, tuple(hit for hit in found.hits if hit.chunk_id in ids), now=now.timestamp())
+    """Count what was found and is shown, and note which other files have a part in the fragment."""
+    ids: set[str] = set()
+    others: set[tuple[str, str]] = set()
+    for name, those in pieces.items():
+        got = shared.taken[name]
+        for piece in those.offered[: got.items + bool(got.lines)]:
+            if piece.chunk_id:
+                ids.add(piece.chunk_id)
+            else:
+                others.add((piece.scope, piece.path))
+    hits = [hit for hit in found.hits if hit.chunk_id in ids]
+    record_all(places, hits, now=now.timestamp(), others=others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -39,11 +39,21 @@ def search_all(
     )
 
 
-def record_all(places: Sequence[Workspace], hits: Sequence[Hit], *, now: float) -> None:
-    """Count the retrieval of hits that were shown, each in its own memory."""
+def record_all(
+    places: Sequence[Workspace],
+    hits: Sequence[Hit],
+    *,
+    now: float,
+    others: Collection[tuple[str, str]] = (),
+) -> None:
+    """Count the retrieval of hits that were shown, each in its own memory.
+
+    `others` are files, by scope and path, that were shown too, though no search found them.
+    """
     for it in places:
         mine = tuple(hit for hit in hits if hit.scope == it.scope)
-        record(it, Hits("", mine, IndexState("fresh"), ""), now=now)
+        files = {path for scope, path in others if scope == it.scope}
+        record(it, Hits("", mine, IndexState("fresh"), ""), now=now, others=files)
 
 
 def joined_state(states: Sequence[IndexState]) -> IndexState:

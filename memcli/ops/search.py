@@ -60,11 +60,16 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
     return Hits(text, shown, state, options.mode, query.terms, workspace.take_notes())
 
 
-def record(workspace: Workspace, hits: Hits, *, now: float) -> None:
-    """Count the retrieval of hits that were shown, unless somebody else is writing just now."""
+def record(workspace: Workspace, hits: Hits, *, now: float, others: Collection[str] = ()) -> None:
+    """Count the retrieval of hits that were shown, unless somebody else is writing just now.
+
+    `others` are files that were shown too, though no search found them.
+    """
     ids = [hit.chunk_id for hit in hits.hits]
     if ids:
         _if_possible(workspace, lambda: workspace.backend.record(ids, int(now)))
+    if others:
+        _if_possible(workspace, lambda: workspace.backend.note_uses(others, int(now)))
 
 
 def _if_possible(workspace: Workspace, write: Callable[[], None]) -> None:

@@ -45,6 +45,7 @@ class Piece:
     place: str  # "MEMORY.md:12", "daily/2026-02-11.md:13-23"
     why: str
     scope: str = "project"
+    path: str = ""  # of the memory file that it is of
     chunk_id: str = ""
 
 
@@ -143,11 +144,13 @@ def _joined(group: Sequence[tuple[_Held, str]]) -> Piece:
     lines = tuple(_line(one, flag) for one, flag in group)
     why = group[0][0].it.fact.kind + (", contradicted" if group[0][1] else "")
     place = ", ".join(one.place for one, _ in group)
-    return Piece(Item(lines, fixed=len(lines) - 1), place, why, group[0][0].scope)
+    return Piece(
+        Item(lines, fixed=len(lines) - 1), place, why, group[0][0].scope, layout.MEMORY_FILE
+    )
 
 
 def _fact(one: _Held, why: str) -> Piece:
-    return Piece(Item((_line(one, ""),)), one.place, why, one.scope)
+    return Piece(Item((_line(one, ""),)), one.place, why, one.scope, layout.MEMORY_FILE)
 
 
 def _line(one: _Held, contradicted_by: str) -> str:
@@ -163,7 +166,8 @@ def _prose(text: str, scope: str) -> list[Piece]:
         if block.kind in _PROSE:
             body = [line.rstrip("\r\n") for line in lines[block.start_line - 1 : block.end_line]]
             place = scoped(scope, f"{layout.MEMORY_FILE}:{block.start_line}-{block.end_line}")
-            pieces.append(Piece(Item(("", *quoted(body))), place, "pinned text", scope))
+            item = Item(("", *quoted(body)))
+            pieces.append(Piece(item, place, "pinned text", scope, layout.MEMORY_FILE))
     return pieces
 
 
@@ -203,6 +207,7 @@ def _passage(hit: Hit, numbered: Sequence[tuple[int, str]]) -> Piece:
         scoped(hit.scope, f"{hit.path}:{start}-{end}"),
         f"found ({hit.score:.2f})",
         hit.scope,
+        hit.path,
         hit.chunk_id,
     )
 
@@ -225,7 +230,8 @@ def days(workspace: Workspace, shown: dict[tuple[str, str], set[int]]) -> list[P
             title = f"**{entry.timestamp:%H:%M} {entry.stage}**"
             body = quoted([title, "", *entry.body.split("\n")])
             place = scoped(scope, f"{path}:{span}")
-            pieces.append(Piece(Item((head, *body, ""), fixed=3), place, "recent day", scope))
+            item = Item((head, *body, ""), fixed=3)
+            pieces.append(Piece(item, place, "recent day", scope, path))
     return pieces
 
 
@@ -245,7 +251,7 @@ def summaries(workspace: Workspace, shown: dict[tuple[str, str], set[int]]) -> l
         if any(line.strip() for line in body):
             place = scoped(scope, path)
             lines = (f"**{named(place)}**", *quoted(body), "")
-            pieces.append(Piece(Item(lines, fixed=2), place, "summary", scope))
+            pieces.append(Piece(Item(lines, fixed=2), place, "summary", scope, path))
     return pieces
 
 
@@ -260,7 +266,7 @@ def paragraphs(given: Given, why: str) -> list[Piece]:
         if at > start:
             body = (*quoted(lines[start:at]), "")
             place = scoped(given.scope, f"{given.name}:{start + 1}-{at}")
-            pieces.append(Piece(Item(body, fixed=0), place, why, given.scope))
+            pieces.append(Piece(Item(body, fixed=0), place, why, given.scope, given.name))
         start = at + 1
     return pieces
 

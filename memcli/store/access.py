@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from memcli.store.db import Database
 
@@ -30,3 +30,17 @@ def beat(database: Database, at: int) -> None:
 def beaten_at(database: Database) -> int:
     """When a watcher was last at work; 0 without one."""
     return int(database.value("SELECT value FROM meta WHERE name = ?", [_BEAT]) or 0)
+
+
+def note_uses(database: Database, paths: Collection[str], now: int) -> None:
+    """Note that files were shown for other reasons than a search, which counts for no ranking."""
+    with database.transaction():
+        database.run_many(
+            """
+            INSERT INTO retrievals (hash, count, last_at)
+            SELECT chunks.hash, 0, ? FROM chunks JOIN files ON chunks.file = files.id
+            WHERE path = ? ORDER BY ord LIMIT 1
+            ON CONFLICT (hash) DO UPDATE SET last_at = excluded.last_at
+            """,
+            [(now, path) for path in paths],
+        )

@@ -232,6 +232,12 @@ def retrievals_are_counted(open_index: Open) -> None:
     path = backend.found([one])[one].chunk.path
     assert backend.inventory()[path] == (1, 2)
     assert backend.last_uses() == {path: 6}
+    other = next(known for known in backend.inventory() if known != path)
+    backend.note_uses([path, other, "gone.md"], 9)
+    assert backend.last_uses() == {path: 9, other: 9}
+    assert backend.inventory()[path] == (1, 2)
+    assert backend.inventory()[other][1] == 0
+    assert backend.found([one])[one].retrievals == 2
 
 
 CONTRACT = [
