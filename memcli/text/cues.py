@@ -103,6 +103,7 @@ ASKED_FOR = Cue(
     r"^(?:yes|yep|no|nope|ok(?:ay)?|agreed|right|exactly|sure)\b[,.:]? +(?!idea\b|problem\b)\w",
     rf"^(?:{_LEAD})we (?!{_NOT_CHOSEN}\b)(?!\w+ed\b)[a-z]+",
     r"\b(?<!we )(?<!somebody )(?<!someone )(?<!you )must(?: not)?\b(?! have\b)",
+    r"\b(?:only|first)[.!]?$",
     r"^(?:bitte )?(?:nie|niemals|immer|nimm|nehmt|lass|kein[e]?)\b|^ja, ",
     r"^(?:jamais|toujours|utilise[zr]?|garde[zr]?|prends|nunca|siempre|usa|mejor)\b|^(?:oui|sí), ",
     r"^(?:никогда|всегда|используй(?:те)?|оставь(?:те)?|не надо)\b|^да, ",

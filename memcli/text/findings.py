@@ -79,7 +79,7 @@ def _decides(one: Statement) -> bool:
 
 
 def _answers(messages: Sequence[Message], said: Sequence[Statement]) -> Iterator[tuple[int, str]]:
-    """A question that one asked at the end and a person answered shortly, both in one line."""
+    """A question at the end of a turn with the short answer to it in one line, and its rest."""
     by_turn: dict[int, list[Statement]] = {}
     for one in said:
         if one.kind in ("sentence", "item"):
@@ -89,11 +89,11 @@ def _answers(messages: Sequence[Message], said: Sequence[Statement]) -> Iterator
         question, answers = by_turn[asking][-1], by_turn[answering]
         if messages[asking].role != ASSISTANT or messages[answering].role != PERSON:
             continue
-        answer = answers[0].text
         if not is_question(question.text) or len(messages[answering].text) > _ANSWER:
             continue
-        if not is_question(answer) and not _decides(answers[0]):
-            yield answering, f"{question.text} — {answer}"
+        for place, one in enumerate(answers):
+            if not (is_question(one.text) or _decides(one) or _is_open(one.text)):
+                yield answering, one.text if place else f"{question.text} — {one.text}"
 
 
 def open_ends(messages: Sequence[Message], said: Sequence[Statement]) -> list[str]:
