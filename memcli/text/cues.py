@@ -129,7 +129,8 @@ OPEN = Cue(
     r"\b(?:is|are|also|still) missing\b|\bhave to (?:talk|ask|check|find)\b|\bnobody has\b",
     r"\b(?:is|are) (?:still )?needed\b|\bfor another day\b|\bnot (?:now|today|tonight)\b",
     r"\bnext steps?\b|\bfollow[- ]?ups?\b|\bremain(?:s|ing)\b|\bleftover\b",
-    r"\bunresolved\b|\bundecided\b|\boutstanding\b|\bpending\b|\bunclear\b",
+    r"\bunresolved\b|\bundecided\b|\boutstanding\b|\b(?:is|are|still) pending\b|\bunclear\b",
+    r"^pending\b",
     r"\bneeds? (?:to be|another|more work|a (?:test|check|review|decision|look|follow|ticket))\b",
     r"\bblocked (?:on|by)\b|\bwaiting (?:for|on)\b|\bon hold\b",
     r"\b(?:left|something|one|saved?|park(?:ed)?) for (?:later|tomorrow|another|next)\b",
@@ -158,7 +159,7 @@ SHOULD = Cue(
 )
 DONE = Cue(
     r"^(?:done|fixed|added|changed|removed|renamed|moved|updated|implemented|replaced|created|wrote"
-    r"|merged|released|deployed|migrated|refactored|reverted|measured|split|dropped|installed)\b",
+    r"|merged|released|deployed|migrated|refactored|reverted|measured|dropped|installed)\b",
     r"\b(?:I|we)(?:'ve| have)?(?: now| also| just| then)? (?:fixed|added|changed|removed"
     r"|renamed|moved|updated|implemented|replaced|created|wrote|written|merged|released|deployed|migrated"
     r"|refactored|reverted|measured|split|dropped|installed|ran|rewrote|rewritten|tested|made"
@@ -186,7 +187,7 @@ DECIDED_TITLE = Cue(
     r"\bbeschl(?:uss|üsse|ossen)\b|\bentscheidung\w*|\bdécisions?\b|\bdecisiones\b|\bdecisões\b|\bрешения\b|決定|决定",
 )
 DONE_TITLE = Cue(
-    r"\bdone\b|\bchanges?\b|\bchanged\b|\bcompleted\b|\bimplemented\b|\bresults?\b|\bfix(?:ed)?\b",
+    r"\bdone\b|\bchanges?\b|\bchanged\b|\bcompleted\b|\bimplemented\b|\bresults?\b|^fixe[sd]\b",
     r"\bin place\b|\berledigt\b|\bfait\b|\bhecho\b|\bсделано\b|完了|対応|已完成",
 )
 GOAL_TITLE = Cue(

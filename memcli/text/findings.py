@@ -105,7 +105,7 @@ def open_ends(messages: Sequence[Message], said: Sequence[Statement]) -> list[st
         if one.role in (TOOL, SYSTEM) or one.kind == "title" or one.box == "done":
             continue
         is_told = one.box == "open" or _is_open_title(one.heading)
-        if one.kind == "line":
+        if one.kind in ("line", "row"):
             is_told = is_told or bool(re.search(r"\b(?:TODO|FIXME|XXX)\b", one.text))
         elif is_question(one.text):
             is_told = is_told or one.turn == last
