@@ -3,12 +3,14 @@
 import signal
 import sys
 import time
+from contextlib import closing
 from types import FrameType
 from typing import Annotated
 
 from memcli.cli.options import Context, Option
 from memcli.cli.show import say, show
-from memcli.ops.watch import watch
+from memcli.formats.json import dumps
+from memcli.ops.watch import Batch, watch
 
 
 def run(
@@ -18,20 +20,33 @@ def run(
     ] = False,
 ) -> int:
     """Keep the index in step as files change, until stopped."""
-    workspace = context.open()
-    stopped = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.append(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    say(context, [f"watching {workspace.layout.memory}; ctrl-C ends it", *workspace.notes])
-    for batch in watch(
-        workspace, clock=time.time, is_stopped=lambda: bool(stopped), is_polling=poll
-    ):
-        if not context.is_quiet:
-            show(context, batch)
-            sys.stdout.flush()
-    workspace.close()
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with (
+            closing(context.open()) as workspace,
+            watch(workspace, clock=time.time, is_polling=poll) as watcher,
+        ):
+            say(context, [f"watching {workspace.layout.memory}; ctrl-C ends it"])
+            with context.progress() as progress:
+                batch = watcher.catch_up(progress)
+            _print(context, batch)
+            for batch in watcher.batches():
+                _print(context, batch)
+    except KeyboardInterrupt:
+        pass  # how a watch is meant to end
     return 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _print(context: Context, batch: Batch) -> None:
+    """A batch at once, as a line: a stream of indented objects would be hard to take apart."""
+    if context.is_quiet:
+        return
+    if context.format in ("json", "jsonl"):
+        sys.stdout.write(dumps(batch) + "\n")
+    else:
+        show(context, batch)
+    sys.stdout.flush()
