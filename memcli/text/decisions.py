@@ -3,7 +3,8 @@
 A heading opens a section when it holds a marker as a whole word ("11. Locked decisions"), unless
 its other words say that nothing was decided there ("Decision drivers", "Open decisions"). A line
 that is only a bold label is a heading below all others. What counts as a decision within a
-section, and which words speak against it, is in `wording`.
+section, and which words speak against it, is in `wording` and `bullets`; which parts are no longer
+in force, in `standing`.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from memcli.model import Fact
-from memcli.text import wording
+from memcli.text import bullets, wording
 from memcli.text.blocks import scan
 from memcli.text.decode import split_lines
 from memcli.text.facts import BOM, clean_source, clean_text, fact_hash
-from memcli.text.items import item_text
+from memcli.text.items import cut_label, item_text, items_in
 from memcli.text.lines import plain_title
+from memcli.text.standing import ended
+from memcli.text.tags import is_tag, without_own_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from memcli.text.blocks import Block
     from memcli.text.wording import Markers
@@ -50,9 +53,13 @@ class Decision:
 class Bare:
     """A heading that promises decisions and has none that could be taken."""
 
-    heading: str
+    heading: str  # "" for the document
     line: int
-    holds: str  # "a table", "prose", "code", "no decision in its bullets" or "nothing"
+    holds: str  # "a table", "prose", "nothing" and the like, or "decisions that are superseded"
+
+    def __str__(self) -> str:
+        place = f"'{self.heading}'" if self.heading else "the document"
+        return f"line {self.line}: {place} holds {self.holds}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +75,21 @@ class Extracted:
         """Sentences that say why there is less than one may expect."""
         if not self.headings and not self.decisions:
             return ("no heading says that decisions follow",)
-        return tuple(f"line {it.line}: '{it.heading}' holds {it.holds}" for it in self.bare)
+        return tuple(str(it) for it in self.bare)
 
 
 def extract(text: str, markers: Sequence[str] = MARKERS) -> Extracted:
     """Find the decisions of a markdown document, in its order. Never raises."""
-    lines = split_lines(text.removeprefix(BOM))
+    lines = without_own_tags(split_lines(text.removeprefix(BOM)))
     reader = _Reader(wording.Markers(markers), lines)
     reader.run()
-    return Extracted(tuple(reader.decisions), reader.headings, tuple(reader.bare))
+    decisions, bare = reader.decisions, reader.bare
+    for part in ended(lines, reader.blocks):
+        kept = [it for it in decisions if not part.start <= it.start_line <= part.end]
+        if len(kept) < len(decisions):
+            bare.append(Bare(part.heading, part.start, f"decisions that are {part.word}"))
+        decisions = kept
+    return Extracted(tuple(decisions), reader.headings, tuple(bare))
 
 
 class _Reader:
@@ -97,21 +110,27 @@ class _Reader:
 
     def run(self) -> None:
         before: Block | None = None
+        is_away = False
         for block in self.blocks:
             if block.kind == "heading":
                 self._turn(plain_title(block.text), block.level, block.start_line)
             elif block.kind == "paragraph":
-                label = wording.label(block.lines[0])
+                self._part(block)
+                label = bullets.label(block.lines[0])
                 if label:
                     self._turn(plain_title(label), _LABEL_LEVEL, block.start_line)
                 self._read_fields(block)
                 if len(block.lines) > bool(label):
                     self._hold("prose")
             elif block.kind == "list":
-                # "We rejected:" stands for its list alone, unlike a label or heading.
-                if not (before and wording.leads_away(" ".join(before.lines))):
-                    self._read_list(block)
+                # "We rejected:" stands for its list alone, or several lists in a row.
+                if not before or before.kind != "list":
+                    is_away = bool(before and _leads_away(before, block))
+                if not is_away:
+                    self._read_list_below(before, block)
                 self._hold("no decision in its bullets")
+            elif block.kind == "html":
+                self._part(block)
             elif block.kind == "quote":
                 self._read_callout(block)
             elif block.kind == "table":
@@ -139,7 +158,14 @@ class _Reader:
         elif self.skipped is None and not opens and level > 1 and self._says_else(title):
             self.skipped = level
 
+    def _part(self, block: Block) -> None:
+        """End what a label began where a tag alone on its line begins something else."""
+        if self.opened == _LABEL_LEVEL and is_tag(self.lines[block.start_line - 1]):
+            self._finish()
+
     def _says_else(self, title: str) -> bool:
+        if self.opened is not None and wording.speaks_of_work(title):
+            return True
         return wording.speaks_of_else(title) or self.markers.occur(title)
 
     def _finish(self) -> None:
@@ -170,15 +196,27 @@ class _Reader:
         return self.markers.alone(title), 6
 
     def _add(self, text: str, block: Block) -> None:
-        tidy = clean_text(wording.tidy(text))
-        if tidy and not wording.is_placeholder(text):
+        tidy = clean_text(bullets.tidy(text))
+        if tidy and not bullets.is_placeholder(text):
             self.decisions.append(Decision(tidy, self.heading, block.start_line, block.end_line))
+
+    def _read_list_below(self, before: Block | None, block: Block) -> None:
+        """Take a list; a short line above it ("Constraints:") is a heading for it alone."""
+        line = before.lines[0] if before and len(before.lines) == 1 else ""
+        if before is None or not self.markers.announce(line) or self.opened or self.skipped:
+            self._read_list(block)
+            return
+        heading = self.heading
+        self._turn(line.strip(), _LABEL_LEVEL, before.start_line)
+        self._read_list(block)
+        self._finish()
+        self.heading = heading
 
     def _read_list(self, block: Block) -> None:
         """Take a list, in parts where a label without an empty line before it cuts in."""
         part: list[Block] = []
         for item in block.children:
-            label, line = self._cut_label(item)
+            label, line = cut_label(item, self.lines)
             part.append(item)
             if label:
                 self._read_items(part)
@@ -186,49 +224,38 @@ class _Reader:
                 part = []
         self._read_items(part)
 
-    def _cut_label(self, item: Block) -> tuple[str, int]:
-        """Take a bold label or field off the end of an item, which markdown would read on into."""
-        leaf = item
-        while leaf.children:
-            leaf = leaf.children[-1]
-        for number in range(1, len(leaf.lines)):
-            line = self.lines[leaf.start_line - 1 + number]
-            label = wording.label(line)
-            if line.startswith(("**", "__")) and (label or wording.field(line)):
-                leaf.lines = leaf.lines[:number]
-                item.end_line = leaf.start_line - 1 + number
-                return plain_title(label), item.end_line + 1
-        return "", 0
-
     def _read_items(self, items: Sequence[Block]) -> None:
         if self.skipped is not None:
             return
         items = [it for it in items if not (it.children and it.children[0].kind == "heading")]
         texts = [item_text(item.children) for item in items]
-        fields = [wording.field(text) for text in texts]
+        fields = [bullets.field(text) for text in texts]
         is_record = any(field and self.markers.name(field[0]) for field in fields)
+        has_choice = any(field and bullets.is_choice(field[0]) for field in fields)
         for item, text, field in zip(items, texts, fields, strict=True):
             if self._read_nested(item):
                 continue
+            if has_choice and not is_record and not (field and bullets.is_choice(field[0])):
+                continue  # what was chosen is followed by why
             if field and self.markers.name(field[0]):
                 self._add(field[1], item)
             elif self.opened is not None and not (
-                field and (is_record or wording.is_aside(field[0]))
+                field and (is_record or bullets.is_aside(field[0]))
             ):
                 self._add(text, item)
 
     def _read_nested(self, item: Block) -> bool:
         """Take an item that is a record of fields, or a label over the decisions themselves."""
-        nested = _items(item.children)
+        nested = items_in(item.children)
         if not nested:
             return False
         own = item_text([it for it in item.children if it.kind != "list"])
-        label = wording.label(own)
+        label = bullets.label(own)
         if label and self.markers.open(plain_title(label)):
             for it in nested:
                 self._add(item_text(it.children), it)
             return True
-        fields = [(it, wording.field(item_text(it.children))) for it in nested]
+        fields = [(it, bullets.field(item_text(it.children))) for it in nested]
         stated = [(it, field[1]) for it, field in fields if field and self.markers.name(field[0])]
         for it, text in stated:
             self._add(f"{own.rstrip(' :')}: {text}" if own else text, it)
@@ -238,26 +265,30 @@ class _Reader:
         """Take ``**Decision:** …`` from the lines of a paragraph."""
         if self.skipped is not None:
             return
-        for text in wording.paragraph_fields(block.lines):
-            field = wording.field(text)
+        for text in bullets.paragraph_fields(block.lines):
+            field = bullets.field(text)
             if field and self.markers.name(field[0]):
                 self._add(field[1], block)
 
     def _read_callout(self, block: Block) -> None:
         """Take ``> [!decision] Title`` with the text below it."""
         first = block.children[0] if block.children else None
-        callout = wording.callout(first.lines[0]) if first and first.kind == "paragraph" else None
+        callout = bullets.callout(first.lines[0]) if first and first.kind == "paragraph" else None
         if first is None or callout is None or not self.markers.name(callout[0]):
             return
         title, rest = callout[1], list(block.children[1:])
-        body = [*first.lines[1:], *([item_text(rest)] if title or not _items(rest) else [])]
+        body = [*first.lines[1:], *([item_text(rest)] if title or not items_in(rest) else [])]
         if title or any(body):
             lead = f"{title}:" if any(body) and title[-1:] not in ("", *".:!?") else title
             self._add(" ".join([lead, *body]), block)
         else:
-            for item in _items(rest):
+            for item in items_in(rest):
                 self._add(item_text(item.children), item)
 
 
-def _items(blocks: Iterable[Block]) -> list[Block]:
-    return [item for block in blocks if block.kind == "list" for item in block.children]
+def _leads_away(before: Block, block: Block) -> bool:
+    """Say whether a list tells of what stands right before it: a sentence, or code by its names."""
+    first = item_text(block.children[0].children) if block.children else ""
+    if before.kind == "paragraph":
+        return wording.leads_away(" ".join(before.lines)) or bullets.explains(first)
+    return before.kind in ("fence", "indented_code") and bullets.defines(first)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memcli.text import bullets
+from memcli.text.lines import plain_title
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memcli.text.blocks import Block
 
@@ -28,6 +31,29 @@ def item_text(children: Sequence[Block]) -> str:
             joined += " " if joined.rstrip("*_")[-1:] in _STOPS else "; "
         joined += bare
     return joined
+
+
+def items_in(blocks: Iterable[Block]) -> list[Block]:
+    """Return the items of the lists among `blocks`, without those nested in them."""
+    return [item for block in blocks if block.kind == "list" for item in block.children]
+
+
+def cut_label(item: Block, lines: Sequence[str]) -> tuple[str, int]:
+    """Take a bold label or field off the end of an item, which markdown would read on into.
+
+    Returns the label's title and its line, or "" and 0. `lines` are the document's.
+    """
+    leaf = item
+    while leaf.children:
+        leaf = leaf.children[-1]
+    for number in range(1, len(leaf.lines)):
+        line = lines[leaf.start_line - 1 + number]
+        label = bullets.label(line)
+        if line.startswith(("**", "__")) and (label or bullets.field(line)):
+            leaf.lines = leaf.lines[:number]
+            item.end_line = leaf.start_line - 1 + number
+            return plain_title(label), item.end_line + 1
+    return "", 0
 
 
 def _pieces(children: Sequence[Block]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memcli.text import wording
+from memcli.text import bullets
 from memcli.text.blocks import scan
 from memcli.text.cues import LOG_LINE, PRINTED
 from memcli.text.decode import split_lines
@@ -156,7 +156,7 @@ class _Walker:
         )
 
     def _paragraph(self, lines: list[str]) -> Iterator[Statement]:
-        label = wording.label(lines[0]) if lines else ""
+        label = bullets.label(lines[0]) if lines else ""
         if label:
             self.heading = plain_title(label).rstrip(" :")
             lines = lines[1:]

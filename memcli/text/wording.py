@@ -1,4 +1,4 @@
-"""The words that tell a decision from what stands around it in records, plans and notes."""
+"""The words of headings and sentences that tell decisions from what stands around them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 
 def _words(text: str) -> frozenset[str]:
@@ -17,15 +17,18 @@ def _words(text: str) -> frozenset[str]:
 _NOT_BEFORE = _words(
     """related open pending deferred postponed future previous past rejected superseded unresolved
     outstanding upcoming undecided no non missing possible potential alternative candidate linked
-    referenced see old archive archived show review record recording make making write writing
-    capture capturing manage managing merge deduplicate consolidate"""
+    referenced parked see old archive archived show review record recording make making write
+    writing capture capturing manage managing merge deduplicate consolidate"""
 )
 # A singular marker before another noun only describes it ("decision drivers"); these may follow.
 _AFTER_ONE = _words(
     """a about an as at by for from in is log logs made of on outcome outcomes record so
     statement summary taken that the this we with"""
 )
-_NOT_AFTER_MANY = _words("""needed pending deferred required to not tbd open still yet""")
+_NOT_AFTER_MANY = _words(
+    """needed pending check checklist compliance
+    deferred required to not tbd open still yet via"""
+)
 # "Guidelines for good decisions" decide nothing themselves; a log of decisions does.
 _NOT_TOWARDS = _words(
     """about against behind for from how in on through to towards what when where who why with
@@ -33,6 +36,10 @@ _NOT_TOWARDS = _words(
 )
 _UNDECIDED = re.compile(r"\((?:pending|open|tbd|deferred|draft|to be \w+)\)")
 _BREAK = re.compile(r"[,;:&/()–—]|\s-\s|\band\b|\bor\b")
+# A heading that presents a file ("Decision log (`log.md`)") or is for whatever else there is.
+_OTHER_MATTER = re.compile(
+    r"\w\.(?:md|mdx|txt|rst|ya?ml|json|toml)\b|\b(?:notes|details|caveats)\s*/|/\s*(?:notes|caveats)\b"
+)
 
 # A part of a record that says why, what else, or what follows.
 _ELSE = re.compile(
@@ -43,15 +50,33 @@ _ELSE = re.compile(
     |trade-?offs?|drawbacks?|benefits?|implications?|impacts?|notes?|contents|changelog|history
     |stakeholders|deciders|participants|attendees|authors?|owners?|dates?|non-?goals|appendix
     |glossary|implementation\s+(?:plan|steps|notes)|superseded|deprecated|obsolete|withdrawn|deferred
-    |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria)\b""",
+    |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
+    |discretion)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Within a section, a part for the work that the decision makes.
+_WORK = re.compile(
+    r"""\b(?:plans?|rollout|transition|(?:implementation|migration)\s+(?:sketch|steps|plan)
+    |(?:changed|modified|affected)\s+files|files(?:\s+to\s+be)?\s+(?:changed|modified|updated)
+    |future\s+\w+|considerations?|flow
+    |^(?:milestone|phase|sprint|step|task|wave)\s+\w+)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 # A sentence that leads to a list of grounds or of what was not taken: "for these reasons:".
 _GROUNDS = re.compile(
-    r"\b(?:advantages?|alternatives|benefits|considerations?|considered|cons|consequences|criteria"
-    r"|downsides|drawbacks|drivers?|driven|examples?|factors?|format|implications|motivations?|options"
-    r"|pros|questions|rationale|reasons?|rejected|risks|trade-?offs?|upsides|why)\b",
-    re.IGNORECASE,
+    r"""\b(?:advantages?|alternatives|benefits|concerns|considerations?|considered|cons
+    |consequences|criteria|downsides|drawbacks|drivers?|driven|e\.g|examples?|factors?|format
+    |implications|influenced|instructions|motivations?|one\s+of|options|possibilit(?:y|ies)
+    |procedure|process|pros|questions|rationale|reasons?|rejected|risks|scenarios|situations|steps
+    |timeline|trade-?offs?|upsides|why|workflow|would\s+(?:have|need)\s+to)\b
+    # What a thing is made of,
+    |\b(?:arguments|attributes|columns|fields|headers|keys|parameters)\b
+    # and what only goes on about the sentence before: "This prevents:", "where:".
+    |\b(?:when|if|in\s+order\s+to):$|^(?:currently|however|but|to\s+note|note)\b|^(?!chosen\s).*\bbecause\b
+    |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b
+    |^(?:where|(?:this|it|which)(?:\s+(?!is\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _DATED = re.compile(r"\W*(?:v?\d|[A-Z]{1,6}-?\d)")
 _ALWAYS = _words("why related superseded deprecated withdrawn obsolete")
@@ -61,59 +86,15 @@ _SUPPLEMENT = re.compile(
     r"|of|or|that|to|we|with)\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(
-    r"""(?:\w+\s+)?(?:rationale|reasons?|reasoning|consequences?|implications?)|why(?:\s.+)?
-    |(?:status|dates?|contexts?|background|problem|alternatives?|options?|option\s+\w{1,2}|pros|cons
-    |examples?|risks?|impacts?|trade-?offs?|deciders|decided\s+by|authors?|owners?|stakeholders
-    |participants|superseded\s+by|supersedes)(?:\s+(?:considered|rejected))?""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_CALL = re.compile(r"(?<=\w)\([^()]*\)")  # what a function takes in a heading of its name
 _CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
 # What may stand beside a marker in the title of a document that is a list of decisions.
 _BESIDE = _words(
-    """a all and architecture architectural core design engineering final guiding key locked log
-    made main of our outcome outcomes product project records summary taken team technical the
-    this"""
+    """a all and architecture architectural core current design engineering existing final guiding
+    key locked log made main new of our outcome outcomes product project records summary taken team
+    technical the this"""
 )
-
-_LABEL = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).)+?)\1\s*:?\s*$")
-_BOLD_FIELD = re.compile(
-    r"(\*\*|__)(?P<name>[^*_:]{1,40}?)(?::\s*\1|\1\s*:)\s*(?P<text>.+)", re.DOTALL
-)
-_PLAIN_FIELD = re.compile(r"(?P<name>[^\W\d_][\w -]{0,30}?)(?::| —)\s+(?P<text>.+)", re.DOTALL)
-_CALLOUT = re.compile(r"\[!(?P<name>[^\]]+)\][-+]?[ \t]*(?P<title>.*)")
-
-_BOX = re.compile(r"`?\[[ xX✓✔]\]`?\s+")
-_EMBED = re.compile(r"!\[\[[^\[\]]*\]\]")
-_WIKILINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
-_IMAGE = re.compile(r"!\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
-_LINK = re.compile(r"\[([^\[\]]+)\](?:\((?!\w+://|mailto:)[^()]*\)|\[[^\[\]]*\])")
-_ANY_LINK = re.compile(
-    r"!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])|<?\w+://[^\s>]+>?"
-)
-_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_BLOCK_ID = re.compile(r"\s\^[\w-]+$")
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
-
-_NOTHING = re.compile(
-    r"""(?:(?:tbd|tba|tbc|todo|fixme|wip)\b.*|none(?:\ (?:yet|so\ far|made|taken))?|n/?a|nil|nothing
-    |nothing\ (?:yet|so\ far)|not\ applicable|to\ be\ (?:decided|determined|defined|done|added)
-    |see\ (?:the\ )?front\ ?matter.*|unknown|pending|etc|same\ as\ above)?""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-_FILL_IN = re.compile(r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|~~.+~~")
-_BRACES = re.compile(r"\{[^{}]*\s[^{}]*\}")
-_FOR_AND_AGAINST = re.compile(r"(?:good|bad|neutral),?\s+because\b", re.IGNORECASE)
-_TAKEN_BACK = re.compile(
-    r"\((?:superseded|deprecated|withdrawn|obsolete|reverted)\b", re.IGNORECASE
-)
-_COMMAND = re.compile(
-    r"""\$\ |(?:git\ (?:clone|checkout|push|pull|commit|add|rebase)|npm\ (?:install|run|ci|i)
-    |pip\ install|docker\ (?:run|build|compose)|kubectl|sudo|curl\ -|cd\ |rm\ -|mkdir\ )""",
-    re.VERBOSE,
-)
-_EDGES = " \t*_~.…:;!()-–—"
 
 
 class Markers:
@@ -130,10 +111,16 @@ class Markers:
 
     def open(self, title: str) -> bool:
         """Say whether a heading with this (plain) title announces what was decided."""
-        folded = _QUOTED.sub(" ", title.casefold())
-        if _UNDECIDED.search(folded) or folded.endswith("?"):
+        folded = _CALL.sub(" ", _QUOTED.sub(" ", title.casefold()))
+        if _UNDECIDED.search(folded) or _OTHER_MATTER.search(folded) or folded.endswith("?"):
             return False
         return any(_is_head(folded, found) for found in self._pattern.finditer(folded))
+
+    def announce(self, line: str) -> bool:
+        """Say whether a line before a list ("UI principles:") is but a name for what it holds."""
+        name = line.casefold().rstrip(" :")
+        is_last = any(found.end() == len(name) for found in self._pattern.finditer(name))
+        return is_last and line.rstrip()[-1:] == ":" and len(name.split()) <= 4 and self.open(name)
 
     def alone(self, title: str) -> bool:
         """Say whether `title` is but a marker, with a word like "key" or "our" beside it."""
@@ -156,9 +143,9 @@ def speaks_of_else(title: str) -> bool:
     )
 
 
-def is_aside(field: str) -> bool:
-    """Say whether the field of a bullet ("Rationale: …") is about a decision, and none itself."""
-    return bool(_ASIDE.fullmatch(field))
+def speaks_of_work(title: str) -> bool:
+    """Say whether a heading within a section is for carrying the decision out, or for later."""
+    return any(_SUPPLEMENT.match(title, found.end()) for found in _WORK.finditer(title))
 
 
 def is_dated(title: str) -> bool:
@@ -170,66 +157,6 @@ def leads_away(sentence: str) -> bool:
     """Say whether a sentence before a list announces something else than decisions."""
     last = re.split(r"[.!?]\s", sentence)[-1].rstrip(" *_")
     return last.endswith(":") and bool(_GROUNDS.search(last))
-
-
-def label(line: str) -> str:
-    """Return the text of a line that is only a bold label, or nothing."""
-    found = _LABEL.fullmatch(line.strip())
-    return found[2].strip() if found else ""
-
-
-def field(text: str) -> tuple[str, str] | None:
-    """Split ``**Name:** text`` or ``Name: text``."""
-    found = _BOLD_FIELD.match(text) or _PLAIN_FIELD.match(text)
-    return (found["name"].strip(), found["text"].strip()) if found else None
-
-
-def paragraph_fields(lines: Sequence[str]) -> Iterator[str]:
-    """Cut a paragraph at the lines that begin with a bold field name; the rest is left out."""
-    current: list[str] = []
-    for line in lines:
-        if line.startswith(("**", "__")):
-            if current:
-                yield " ".join(current)
-            current = [line] if _BOLD_FIELD.match(line) else []
-        elif current:
-            current.append(line)
-    if current:
-        yield " ".join(current)
-
-
-def callout(line: str) -> tuple[str, str] | None:
-    """Split ``[!decision] Title`` into its kind and its title."""
-    found = _CALLOUT.match(line)
-    return (found["name"].strip(), found["title"].strip()) if found else None
-
-
-def tidy(text: str) -> str:
-    """Return a bullet's text without its box, block id, embeds and links into its own folder."""
-    text = _BLOCK_ID.sub(
-        "", _EMBED.sub("", _BOX.sub("", text, count=1) if _BOX.match(text) else text)
-    )
-    for pattern in (_WIKILINK, _IMAGE, _LINK):
-        text = pattern.sub(r"\1", text)
-    return " ".join(_BREAK_TAG.sub(" ", text).split())
-
-
-def is_placeholder(text: str) -> bool:
-    """Say whether a bullet decides nothing: "TBD", a form's blank, bare links, a question."""
-    bare = (_BOX.sub("", text, count=1) if _BOX.match(text) else text).strip()
-    core = bare.strip(_EDGES)
-    return bool(
-        _NOTHING.fullmatch(core)
-        or _FILL_IN.fullmatch(bare.strip(" *_."))
-        or _BRACES.search(_CODE.sub("", bare))
-        or _FOR_AND_AGAINST.match(core)
-        or _TAKEN_BACK.search(bare)
-        or _COMMAND.match(bare)
-        or bare.endswith("?")
-        or label(bare).endswith(":")
-        or _CODE.fullmatch(bare.rstrip("."))
-        or not re.search(r"\w", _ANY_LINK.sub("", bare))
-    )
 
 
 def _spelt(marker: str) -> str:
