@@ -34,7 +34,7 @@ ROW_OF = {room: number for number, row in enumerate(ROWS) for room in row}
 HOMES = {
     "typer": ("cli/",),
     "rich": ("formats/pretty.py", "formats/progress.py"),
-    "numpy": ("providers/minilm/",),
+    "numpy": ("providers/minilm/", "store/arrays.py"),
     "sqlite3": ("store/",),
     "sqlite_utils": ("store/schema.py",),
     "ollama": ("providers/ollama.py",),

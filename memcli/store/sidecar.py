@@ -11,8 +11,10 @@ import json
 import mmap
 import os
 import struct
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 from memcli.store import embeddings, vectors
 from memcli.store.db import Database
@@ -49,36 +51,24 @@ class Sidecar:
         signs_end = ids_end + width * self.count
         view = memoryview(self.data)
         ids = view[HEADER:ids_end].cast("q")
-        size = vectors.SCALE.size + self.dimension
         rows: Sequence[int] = range(self.count)
-        packed = (signs for (signs,) in struct.iter_unpack(f"{width}s", view[ids_end:signs_end]))
         if allowed is not None:
             rows = [row for row, chunk in enumerate(ids) if chunk in allowed]
-            packed = (bytes(view[at : at + width]) for at in (ids_end + width * r for r in rows))
+        # Where the model has numpy loaded already it serves here too; it is never loaded for this.
+        way = _arrays() if "numpy" in sys.modules else vectors
         if len(rows) > shortlist:
-            far = vectors.distances(query, packed)
-            limit = _nth_smallest(far, shortlist, 8 * width)
-            rows = [row for row, distance in zip(rows, far, strict=True) if distance <= limit]
+            rows = way.shortlisted(query, view[ids_end:signs_end], rows, shortlist)
         best: dict[int, float] = {}
-        for row in rows:
-            at = signs_end + size * row
-            cosine = vectors.cosine(query, view[at : at + size])
+        for row, cosine in zip(rows, way.cosines(query, view[signs_end:], rows), strict=True):
             if cosine > best.get(ids[row], -2.0):
                 best[ids[row]] = cosine
         return best
 
 
-def _nth_smallest(values: Sequence[int], n: int, most: int) -> int:
-    """The value that at least `n` of the `values`, all between 0 and `most`, do not exceed."""
-    histogram = [0] * (most + 1)
-    for value in values:
-        histogram[value] += 1
-    seen = 0
-    for value, times in enumerate(histogram):
-        seen += times
-        if seen >= n:
-            return value
-    return most
+def _arrays() -> ModuleType:
+    from memcli.store import arrays
+
+    return arrays
 
 
 def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:

@@ -67,3 +67,36 @@ def distances(query: Sequence[float], all_signs: Iterable[bytes]) -> list[int]:
     wanted = int.from_bytes(signs(query), "little")
     read = int.from_bytes
     return [(read(row, "little") ^ wanted).bit_count() for row in all_signs]
+
+
+def shortlisted(
+    query: Sequence[float], all_signs: memoryview, rows: Sequence[int], shortlist: int
+) -> list[int]:
+    """Those of `rows` whose signs are no farther from the query's than the `shortlist`-th."""
+    width = len(query) // 8
+    if len(rows) * width == len(all_signs):
+        packed = (one for (one,) in struct.iter_unpack(f"{width}s", all_signs))
+    else:
+        packed = (bytes(all_signs[width * row : width * (row + 1)]) for row in rows)
+    far = distances(query, packed)
+    limit = _nth_smallest(far, shortlist, 8 * width)
+    return [row for row, distance in zip(rows, far, strict=True) if distance <= limit]
+
+
+def cosines(query: Sequence[float], scaled: memoryview, rows: Sequence[int]) -> list[float]:
+    """Cosines of a unit `query` and these rows of scales and values."""
+    size = SCALE.size + len(query)
+    return [cosine(query, scaled[size * row : size * (row + 1)]) for row in rows]
+
+
+def _nth_smallest(values: Sequence[int], n: int, most: int) -> int:
+    """The value that at least `n` of the `values`, all between 0 and `most`, do not exceed."""
+    histogram = [0] * (most + 1)
+    for value in values:
+        histogram[value] += 1
+    seen = 0
+    for value, times in enumerate(histogram):
+        seen += times
+        if seen >= n:
+            return value
+    return most
