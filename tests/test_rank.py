@@ -21,6 +21,7 @@ from memcli.rank import (
     nearness,
     rank,
     rarity,
+    reward,
     stretch,
 )
 from memcli.text.query import build, count
@@ -81,6 +82,15 @@ def test_alpha_outside_its_range_counts_as_a_half() -> None:
     assert [hit.candidate.id for hit in rank(pool, alpha=0.0)] == [2, 3, 1]
 
 
+def test_neighbours_are_rewarded_within_the_pool_only() -> None:
+    found = [(n, 300.0 - n) for n in range(POOL + 20)]
+    again = reward(found, {7: 1000.0, POOL + 5: 1000.0})
+    assert again[0] == (7, 300.0 - 7 + 0.4 * 1000.0)
+    assert [id_ for id_, _ in again[1:8]] == [0, 1, 2, 3, 4, 5, 6]
+    assert again[POOL:] == found[POOL:]
+    assert reward(found[:50], {}) == found[:50]
+
+
 def test_rrf_sums_the_reciprocal_ranks_of_both_legs() -> None:
     pool = [
         Candidate(id=1, path="a.md", line=1, bm25=9.0, cosine=0.5),
@@ -107,7 +117,7 @@ def test_a_chunk_without_a_vector_is_not_held_down() -> None:
 def test_scores_that_are_nearly_flat_are_not_torn_apart() -> None:
     assert stretch(1.0e-6, [1.0e-6, 1.2e-6]) == pytest.approx(2 / 3)
     assert stretch(5.0, [5.0]) == stretch(0.0, [0.0]) == 1.0
-    assert nearness(0.55, 0.6) == pytest.approx(0.75)
+    assert nearness(0.55, 0.6) == pytest.approx(0.7727, abs=1e-4)
     pool = [
         Candidate(id=1, path="a.md", line=1, bm25=1.1e-6, cosine=0.2),
         Candidate(id=2, path="b.md", line=1, bm25=1.0e-6, cosine=0.6),
@@ -120,10 +130,10 @@ def test_scores_that_are_nearly_flat_are_not_torn_apart() -> None:
 def test_the_best_keyword_hit_precedes_what_only_meaning_found(pool: list[Candidate]) -> None:
     young = [replace(c, days=None, shown=0) for c in pool]
     hits = rank(young)
-    scores = [c.bm25 for c in young if c.bm25 is not None]
-    place = next((n for n, hit in enumerate(hits) if hit.candidate.bm25 == max(scores)), 0)
-    if scores and max(scores) > 0:
-        assert all(hit.candidate.bm25 is not None for hit in hits[:place])
+    best = max((c.bm25 for c in young if c.bm25), default=None)
+    places = [at for at, hit in enumerate(hits) if hit.candidate.bm25 == best]
+    if best is not None:
+        assert all(hit.candidate.bm25 is not None for hit in hits[: places[0]])
 
 
 def test_scores_are_from_0_to_1() -> None:

@@ -215,7 +215,10 @@ def main() -> None:
     folders = [folder for folder in folders if os.path.isdir(folder)]
     with tempfile.TemporaryDirectory() as temporary:
         cache = os.path.abspath(given.cache or temporary)
-        rows = [row for folder in folders for row in measure(folder, cache, modes)]
+        rows = []
+        for folder in folders:
+            rows += measure(folder, cache, modes)
+            print(f"{os.path.basename(folder)} done", file=sys.stderr)
     _print(rows, as_json=given.json)
 
 
