@@ -47,8 +47,8 @@ VERBS = {
     ),
     "fact add": Verb(("fact", "add", "Deploys happen on Mondays.")),
     # Done before the kill, the fact is gone, and a second run says so.
-    "fact remove": Verb(("fact", "remove", "d0cc3d"), codes=(0, 1)),
-    "fact edit": Verb(("fact", "edit", "d0cc3d", "Backups run hourly.")),
+    "fact remove": Verb(("fact", "remove", "0d08da"), codes=(0, 1)),
+    "fact edit": Verb(("fact", "edit", "0d08da", "Backups run hourly.")),
     "promote": Verb(("promote", "docs/plan.md")),
     "undo of an append": Verb(
         ("undo", "1"), first=(("append-daily", *DAY, "taken back"),), codes=(0, 1)
