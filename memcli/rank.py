@@ -32,7 +32,8 @@ BM25_RANGE = 0.5
 # A cosine counts by how far it is below the best of its pool, in units of this range: 1 for the
 # best, down to -1. Stretched over the pool's own range, as BM25 is, or cut off at 0, it decides too
 # little: 0.3 to 1.4 points of nDCG@10 lower on four of five evaluation sets. The floor of -1 keeps
-# the best keyword hit ahead of what no word of the query found.
+# the best keyword hit ahead of what no word of the query found. Lifting it all to 0 to 1 would let
+# the decay, which multiplies, push old notes behind anything.
 COSINE_RANGE = 0.22
 
 FRESH_DAYS = 14.0
@@ -81,7 +82,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with its place and how it came to it. Ranks count from 1."""
+    """A candidate with its place and how it came to it. Ranks count from 1.
+
+    ``fused`` may be below 0, where the score is 0 and only the order is left.
+    """
 
     candidate: Candidate
     score: float
@@ -219,14 +223,16 @@ def nearness(cosine: float | None, top: float) -> float | None:
 
 
 def blend(bm25: float | None, cosine: float | None, *, alpha: float) -> float:
-    """Return ``alpha`` parts BM25 (0 to 1) and the rest cosine (-1 to 1), scaled to 0 to 1.
+    """Return ``alpha`` parts BM25 (0 to 1) and the rest cosine (-1 to 1).
 
     A chunk without a vector yet is judged by BM25 alone; one that BM25 did not find has 0 there.
+    Where only the cosine counts it is brought to 0 to 1.
     """
     if cosine is None:
         return bm25 or 0.0
-    rest = 1 - alpha
-    return (alpha * (bm25 or 0.0) + rest * (cosine + 1)) / (1 + rest)
+    if alpha == 0:
+        return (cosine + 1) / 2
+    return alpha * (bm25 or 0.0) + (1 - alpha) * cosine
 
 
 def decay(days: float | None) -> float:
@@ -314,14 +320,15 @@ def _places(scored: Iterable[tuple[Candidate, float | None]]) -> dict[int, int]:
 
 def _scored(candidate: Candidate, fused: float, places: tuple[int | None, int | None]) -> Ranked:
     weight = decay(candidate.days)
-    extra = bonus(candidate.shown, fused * weight)
+    base = max(fused, 0.0) * weight
+    extra = bonus(candidate.shown, base)
     bm25_rank, cosine_rank = (None if place is None else place + 1 for place in places)
-    return Ranked(candidate, fused * weight + extra, fused, weight, extra, bm25_rank, cosine_rank)
+    return Ranked(candidate, base + extra, fused, weight, extra, bm25_rank, cosine_rank)
 
 
-def _order(hit: Ranked) -> tuple[bool, float, float, str, int]:
+def _order(hit: Ranked) -> tuple[bool, float, float, float, str, int]:
     candidate = hit.candidate
     bm25 = candidate.bm25 or 0.0
     if hit.bm25_rank is None and hit.cosine_rank is None:  # as they came, so that more add behind
-        return True, -bm25, -(candidate.cosine or 0.0), "", candidate.id
-    return False, -hit.score, -bm25, candidate.path, candidate.line
+        return True, -bm25, -(candidate.cosine or 0.0), 0.0, "", candidate.id
+    return False, -hit.score, -hit.fused, -bm25, candidate.path, candidate.line

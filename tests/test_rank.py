@@ -138,8 +138,12 @@ def test_the_best_keyword_hit_precedes_what_only_meaning_found(pool: list[Candid
 
 def test_scores_are_from_0_to_1() -> None:
     assert blend(1.0, 1.0, alpha=0.7) == blend(1.0, -1.0, alpha=1.0) == 1.0
-    assert blend(None, -1.0, alpha=0.7) == 0.0
+    assert blend(None, -1.0, alpha=0.0) == 0.0
     assert blend(1.0, -1.0, alpha=0.7) > blend(None, 1.0, alpha=0.7)
+    far = [Candidate(id=n, path="a.md", line=n, bm25=4.0 - n, cosine=0.9 / n) for n in (1, 2, 3)]
+    hits = rank(far)
+    assert [hit.score for hit in hits] == [1.0, pytest.approx(0.05), 0.0]
+    assert hits[2].fused < 0
 
 
 def test_decay() -> None:
