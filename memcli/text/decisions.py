@@ -20,7 +20,7 @@ from memcli.text.decode import split_lines
 from memcli.text.facts import BOM, clean_source, clean_text, fact_hash
 from memcli.text.items import cut_label, item_text, items_in
 from memcli.text.lines import plain_title
-from memcli.text.standing import ended
+from memcli.text.standing import ended, parts_of
 from memcli.text.tags import is_tag, without_own_tags
 
 if TYPE_CHECKING:
@@ -83,13 +83,14 @@ def extract(text: str, markers: Sequence[str] = MARKERS) -> Extracted:
     lines = without_own_tags(split_lines(text.removeprefix(BOM)))
     reader = _Reader(wording.Markers(markers), lines)
     reader.run()
-    decisions, bare = reader.decisions, reader.bare
-    for part in ended(lines, reader.blocks):
-        kept = [it for it in decisions if not part.start <= it.start_line <= part.end]
-        if len(kept) < len(decisions):
-            bare.append(Bare(part.heading, part.start, f"decisions that are {part.word}"))
-        decisions = kept
-    return Extracted(tuple(decisions), reader.headings, tuple(bare))
+    parts = parts_of((it.start_line for it in reader.decisions), ended(lines, reader.blocks))
+    both = list(zip(reader.decisions, parts, strict=True))
+    left_out = (
+        Bare(part.heading, part.start, f"decisions that are {part.word}")
+        for part in dict.fromkeys(part for _, part in both if part)
+    )
+    standing = tuple(it for it, part in both if not part)
+    return Extracted(standing, reader.headings, (*reader.bare, *left_out))
 
 
 class _Reader:
@@ -290,5 +291,8 @@ def _leads_away(before: Block, block: Block) -> bool:
     """Say whether a list tells of what stands right before it: a sentence, or code by its names."""
     first = item_text(block.children[0].children) if block.children else ""
     if before.kind == "paragraph":
-        return wording.leads_away(" ".join(before.lines)) or bullets.explains(first)
+        sentence = " ".join(before.lines)
+        if before.end_line + 1 == block.start_line:
+            sentence = sentence.rstrip(" .:") + ":"  # no empty line between: they go together
+        return wording.leads_away(sentence) or bullets.explains(first)
     return before.kind in ("fence", "indented_code") and bullets.defines(first)

@@ -7,12 +7,13 @@ A record says so in its front matter, under a heading "Status", or in a line of 
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.text.lines import plain_title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memcli.text.blocks import Block
 
@@ -39,22 +40,44 @@ class Ended(NamedTuple):
 
 
 def ended(lines: Sequence[str], blocks: Sequence[Block]) -> list[Ended]:
-    """Find the parts of a document that its own words put out of force."""
+    """Find the parts of a document that its own words put out of force, in its order."""
     headings = [it for it in blocks if it.kind == "heading"]
     found: list[Ended] = []
     if blocks and blocks[0].kind == "front_matter":
         word = _state(lines[1 : blocks[0].end_line])
         found += [Ended(1, len(lines), "", word)] if word else []
-    for place, heading in enumerate([None, *headings]):
-        after = headings[place].start_line if place < len(headings) else len(lines) + 1
-        before = heading.start_line if heading else 0
-        own = [it for it in blocks if before < it.start_line < after]
-        is_status = heading is not None and plain_title(heading.text).casefold() == "status"
-        texts = [text for it in own if it.kind != "front_matter" for text in _texts(it, lines)]
+    for place, heading, own in _parts(blocks):
+        texts = [text for it in own for text in _texts(it, lines)]
+        title = plain_title(heading.text) if heading else ""
+        is_status = title.casefold().rstrip(":") == "status" or bool(_STATUS.match(title))
         word = _first(_WORD, texts) if is_status else _state(texts)
+        word = _first(_STATUS, [title]) or word
         if word:
-            found.append(_scope(headings, place - 1 - is_status, is_status, word, len(lines)))
-    return found
+            found.append(_scope(headings, place - is_status, is_status, word, len(lines)))
+    return sorted(found)
+
+
+def parts_of(numbers: Iterable[int], parts: Sequence[Ended]) -> Iterator[Ended | None]:
+    """Yield the part that each line lies in, or None. Lines and parts both go down the document."""
+    rest = deque(parts)
+    part = Ended(0, 0, "", "")
+    for number in numbers:
+        while rest and rest[0].start <= number:
+            part = max(part, rest.popleft(), key=lambda it: it.end)
+        yield part if number <= part.end else None
+
+
+def _parts(blocks: Sequence[Block]) -> Iterator[tuple[int, Block | None, list[Block]]]:
+    """Yield each heading with its number and the blocks down to the next; -1 and None at first."""
+    place, heading = -1, None
+    own: list[Block] = []
+    for block in blocks:
+        if block.kind == "heading":
+            yield place, heading, own
+            place, heading, own = place + 1, block, []
+        else:
+            own.append(block)
+    yield place, heading, own
 
 
 def _scope(headings: list[Block], place: int, is_above: bool, word: str, last: int) -> Ended:
@@ -66,8 +89,9 @@ def _scope(headings: list[Block], place: int, is_above: bool, word: str, last: i
     if place < 0:
         return Ended(1, last, "", word)
     top = headings[place]
-    later = (it.start_line for it in headings[place + 1 :] if it.level <= top.level)
-    return Ended(top.start_line, next(later, last + 1) - 1, plain_title(top.text), word)
+    later = (headings[number] for number in range(place + 1, len(headings)))
+    end = next((it.start_line - 1 for it in later if it.level <= top.level), last)
+    return Ended(top.start_line, end, plain_title(top.text), word)
 
 
 def _state(texts: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ _ELSE = re.compile(
     |stakeholders|deciders|participants|attendees|authors?|owners?|dates?|non-?goals|appendix
     |glossary|implementation\s+(?:plan|steps|notes)|superseded|deprecated|obsolete|withdrawn|deferred
     |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
-    |discretion)\b""",
+    |discretion|prerequisites?|expertise)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Within a section, a part for the work that the decision makes.
@@ -64,7 +64,7 @@ _WORK = re.compile(
 )
 # A sentence that leads to a list of grounds or of what was not taken: "for these reasons:".
 _GROUNDS = re.compile(
-    r"""\b(?:advantages?|alternatives|benefits|concerns|considerations?|considered|cons
+    r"""\b(?:advantages?|alternatives|benefits|concerns|considerations?|considered|considering|cons
     |consequences|criteria|downsides|drawbacks|drivers?|driven|e\.g|examples?|factors?|format
     |implications|influenced|instructions|motivations?|one\s+of|options|possibilit(?:y|ies)
     |procedure|process|pros|questions|rationale|reasons?|rejected|risks|scenarios|situations|steps
@@ -79,13 +79,15 @@ _GROUNDS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _DATED = re.compile(r"\W*(?:v?\d|[A-Z]{1,6}-?\d)")
-_ALWAYS = _words("why related superseded deprecated withdrawn obsolete")
+_ALWAYS = _words("why related rejected superseded deprecated withdrawn obsolete deferred")
+_BRACKETS = re.compile(r"\([^()]*\)")
 # What may follow such a word when it is what the title is about.
 _SUPPLEMENT = re.compile(
     r"\s*(?:[^\w\s'’-]|\s-|$)|\s+(?:and|but|considered|discussed|explored|evaluated|for|from|in|not"
     r"|of|or|that|to|we|with)\b",
     re.IGNORECASE,
 )
+_SENTENCE = 14  # a heading of more words tells something, and does not announce a list
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _CALL = re.compile(r"(?<=\w)\([^()]*\)")  # what a function takes in a heading of its name
 _CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
@@ -114,6 +116,8 @@ class Markers:
         folded = _CALL.sub(" ", _QUOTED.sub(" ", title.casefold()))
         if _UNDECIDED.search(folded) or _OTHER_MATTER.search(folded) or folded.endswith("?"):
             return False
+        if len(folded.split()) > _SENTENCE:
+            return False
         return any(_is_head(folded, found) for found in self._pattern.finditer(folded))
 
     def announce(self, line: str) -> bool:
@@ -135,11 +139,14 @@ class Markers:
 def speaks_of_else(title: str) -> bool:
     """Say whether a heading or label is for reasons, options, consequences and so on.
 
-    "Status" is, "Status codes" is not.
+    "Status" is, "Status codes" is not. What stands in brackets only counts when it takes the rest
+    back: "Cache (rejected)", but not "Cache (for context)".
     """
+    plain = _BRACKETS.sub(lambda found: " " * len(found[0]), title)
     return not _CHOSEN.search(title) and any(
-        _SUPPLEMENT.match(title, found.end()) or found[0].lower() in _ALWAYS
+        _SUPPLEMENT.match(plain, found.end()) or found[0].lower() in _ALWAYS
         for found in _ELSE.finditer(title)
+        if plain[found.start()] != " " or found[0].lower() in _ALWAYS
     )
 
 
@@ -156,7 +163,7 @@ def is_dated(title: str) -> bool:
 def leads_away(sentence: str) -> bool:
     """Say whether a sentence before a list announces something else than decisions."""
     last = re.split(r"[.!?]\s", sentence)[-1].rstrip(" *_")
-    return last.endswith(":") and bool(_GROUNDS.search(last))
+    return last[-1:] not in ("", *".!?") and bool(_GROUNDS.search(last))
 
 
 def _spelt(marker: str) -> str:

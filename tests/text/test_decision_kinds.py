@@ -90,6 +90,12 @@ def test_list_that_tells_what_the_sentence_is_good_for():
     assert texts(document.replace("This avoids", "Avoid")) == ["Avoid Y.", "It is cheap."]
 
 
+def test_sentence_right_above_a_list_belongs_to_it():
+    document = "## Decision\n\nWe take X. It has benefits.\n1. no\n2. no\n"
+    assert texts(document) == []
+    assert texts(document.replace(".\n1. no", ".\n\n1. a")) == ["a", "no"]
+
+
 def test_what_was_chosen_is_followed_by_why():
     document = "## Decision outcome\n* Chosen alternative: *X*\n* It has better docs.\n"
     assert texts(document) == ["Chosen alternative: *X*"]

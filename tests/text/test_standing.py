@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from memcli.text.blocks import scan
 from memcli.text.decode import split_lines
-from memcli.text.standing import ended
+from memcli.text.standing import Ended, ended, parts_of
 
 
 def parts(document):
@@ -23,6 +23,7 @@ def parts(document):
         "Superseded: 2026-02-03 by ADR 7",
         "Superseded by: ADR 7",
         "## Status\n\n❌ Rejected",
+        "## Status: deprecated\n\nWe never did it.",
         "## Status\n\nAccepted\n\nSuperseded by [7](7.md)",
         "### Status\n\n- ~~Accepted~~ Deprecated",
     ],
@@ -70,6 +71,12 @@ Superseded
 - d
 """
     assert parts(log) == [(2, 6, "D-1", "rejected"), (7, 11, "D-2", "superseded")]
+
+
+def test_part_of_a_line():
+    inner, outer = Ended(3, 4, "a", "rejected"), Ended(2, 6, "b", "obsolete")
+    assert list(parts_of([1, 2, 3, 6, 7], [outer, inner])) == [None, outer, outer, outer, None]
+    assert list(parts_of([5], [])) == [None]
 
 
 @settings(deadline=None, max_examples=100)
