@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import ProviderError
-from memcli.providers.replies import prefixes, prose, unit_vectors, within
+from memcli.providers.remote import RemoteEmbedder
+from memcli.providers.replies import prose, within
 
 if TYPE_CHECKING:
     from memcli.config import Settings
@@ -21,60 +22,30 @@ WINDOW = 16_384  # tokens
 
 
 def open_embedder(settings: Settings) -> Embedder:
-    """An embedder that asks nothing of the server yet."""
-    return OllamaEmbedder(
-        settings.embedding_model or MODEL, settings.embedding_url, settings.embedding_timeout
-    )
+    """An embedder that asks nothing of the server yet.
+
+    An empty address means the client's own rule (OLLAMA_HOST).
+    """
+    model, url = settings.embedding_model or MODEL, settings.embedding_url
+    timeout = settings.embedding_timeout
+
+    def ask(texts: list[str]) -> Sequence[Sequence[float]]:
+        # Here, not above: this import costs more than a search whose query vector is cached.
+        from ollama import Client
+
+        with _sorted_errors(model, url, "embedding"):
+            client = Client(host=url or None, timeout=timeout)
+            answer = within(
+                timeout, "Ollama", lambda: client.embed(model=model, input=texts, truncate=True)
+            )
+        return answer.embeddings
+
+    return RemoteEmbedder("ollama", model, batch=BATCH, who="Ollama", ask=ask)
 
 
 def open_llm(settings: Settings) -> LLM:
     """An LLM that asks nothing of the server yet."""
     return OllamaLLM(settings.llm_model or CHAT_MODEL, settings.llm_url, settings.llm_timeout)
-
-
-class OllamaEmbedder:
-    """One model of one server. An empty `url` means the client's own rule (OLLAMA_HOST)."""
-
-    is_remote = True
-
-    def __init__(self, model: str, url: str, timeout: float) -> None:
-        self._model = model
-        self._url = url
-        self._timeout = timeout
-        self._dimension = 0
-
-    @property
-    def name(self) -> str:
-        return f"ollama:{self._model}"
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    def embed_query(self, text: str) -> bytes:
-        return self._embed([prefixes(self._model)[0] + text])[0]
-
-    def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
-        prefix = prefixes(self._model)[1]
-        vectors = []
-        for at in range(0, len(texts), BATCH):
-            vectors += self._embed([prefix + text for text in texts[at : at + BATCH]])
-        return vectors
-
-    def _embed(self, texts: list[str]) -> list[bytes]:
-        # Here, not above: this import costs more than a search whose query vector is cached.
-        from ollama import Client
-
-        with _sorted_errors(self._model, self._url, "embedding"):
-            client = Client(host=self._url or None, timeout=self._timeout)
-            answer = within(
-                self._timeout,
-                "Ollama",
-                lambda: client.embed(model=self._model, input=texts, truncate=True),
-            )
-        vectors = unit_vectors(answer.embeddings, len(texts), "Ollama")
-        self._dimension = len(vectors[0]) // 4
-        return vectors
 
 
 class OllamaLLM:
@@ -97,7 +68,7 @@ class OllamaLLM:
         schema: dict[str, Any] | None = None,
         max_tokens: int = 1_000,
     ) -> str:
-        from ollama import Client  # here for the same reason as above
+        from ollama import Client  # here, not above: it costs more than a search
 
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import ProviderError
-from memcli.providers.replies import prefixes, prose, unit_vectors, within
+from memcli.providers.remote import RemoteEmbedder
+from memcli.providers.replies import prose, within
 
 if TYPE_CHECKING:
     import httpx
@@ -22,12 +22,15 @@ BATCH = 64
 
 def open_embedder(settings: Settings) -> Embedder:
     """An embedder that asks nothing of the server yet."""
-    return OpenAIEmbedder(
-        settings.embedding_model or MODEL,
-        (settings.embedding_url or URL).rstrip("/"),
-        settings.embedding_key,
-        settings.embedding_timeout,
-    )
+    model = settings.embedding_model or MODEL
+    url = (settings.embedding_url or URL).rstrip("/")
+
+    def ask(texts: list[str]) -> list[list[float]]:
+        body = {"model": model, "input": texts, "encoding_format": "float"}
+        key, timeout = settings.embedding_key, settings.embedding_timeout
+        return _rows(_ask("embedding", url, "embeddings", key, body, timeout))
+
+    return RemoteEmbedder("openai", model, batch=BATCH, who=url, ask=ask)
 
 
 def open_llm(settings: Settings) -> LLM:
@@ -38,44 +41,6 @@ def open_llm(settings: Settings) -> LLM:
         settings.llm_key,
         settings.llm_timeout,
     )
-
-
-class OpenAIEmbedder:
-    """One model at one address. The key goes into a header and nowhere else."""
-
-    is_remote = True
-
-    def __init__(self, model: str, url: str, key: str, timeout: float) -> None:
-        self._model = model
-        self._url = url
-        self._key = key
-        self._timeout = timeout
-        self._dimension = 0
-
-    @property
-    def name(self) -> str:
-        return f"openai:{self._model}"
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    def embed_query(self, text: str) -> bytes:
-        return self._embed([prefixes(self._model)[0] + text])[0]
-
-    def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
-        prefix = prefixes(self._model)[1]
-        vectors = []
-        for at in range(0, len(texts), BATCH):
-            vectors += self._embed([prefix + text for text in texts[at : at + BATCH]])
-        return vectors
-
-    def _embed(self, texts: list[str]) -> list[bytes]:
-        body = {"model": self._model, "input": texts, "encoding_format": "float"}
-        answer = _ask("embedding", self._url, "embeddings", self._key, body, self._timeout)
-        vectors = unit_vectors(_rows(answer), len(texts), self._url)
-        self._dimension = len(vectors[0]) // 4
-        return vectors
 
 
 class OpenAILLM:
