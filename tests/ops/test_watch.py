@@ -77,6 +77,7 @@ def test_a_file_that_becomes_a_link_is_dropped(workspace: Workspace, project: Pa
     assert "note.md" not in indexed(project)
 
 
+@pytest.mark.slow
 def test_a_change_without_events_is_found_after_sleep_and_ends_the_trust_in_them(
     workspace: Workspace, project: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_the_beat_follows_a_clock_that_is_set_back(workspace: Workspace, project
     assert BEAT_EVERY < BEAT
 
 
+@pytest.mark.slow
 def test_what_cannot_be_listed_is_said_once_and_tried_again(
     workspace: Workspace, project: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_what_cannot_be_listed_is_said_once_and_tried_again(
         assert workspace.backend.beaten_at() == beaten  # no word while out of step
 
 
+@pytest.mark.slow
 def test_vectors_wait_for_a_provider_that_is_down(project: Path, server: EmbeddingServer) -> None:
     server.fault = "503"
     workspace = opened(
@@ -166,7 +169,7 @@ def test_vectors_wait_for_a_provider_that_is_down(project: Path, server: Embeddi
 
 
 def test_random_work_ends_in_step(mem: Program) -> None:
-    churn(mem, seed=7, count=150)
+    churn(mem, seed=7, count=100)
 
 
 @pytest.mark.slow
