@@ -18,6 +18,7 @@ from memcli.text import pinned
 from memcli.text.decisions import MARKERS, Decision, extract
 from memcli.text.decode import decode
 from memcli.text.facts import Pinned, PinnedFact, clean_source, parse, sift
+from memcli.text.joined import sources_of
 from memcli.text.revisions import diff
 from memcli.text.similar import likeness
 from memcli.workspace import Workspace
@@ -150,7 +151,7 @@ def check(
             new.discard(cleaned.hash)
             message = f"this decision is not in MEMORY.md: {fact.text}"
             findings.append(Finding(document.path, decision.start_line, "not-promoted", message))
-    for it in _unsaid(memory, found, documents):
+    for it in _unsaid(memory, found):
         path = f"{HOME}/memory/{MEMORY_FILE}"
         message = f"{it.fact.source} no longer says this: {it.fact.text}"
         findings.append(Finding(path, it.start_line, "source-changed", message))
@@ -187,7 +188,7 @@ def _rewritten(
         gone = _removed_by_hand(workspace.layout, before, memory)
         passed_over += [fact for fact in new if fact.hash in gone]
         new = [fact for fact in new if fact.hash not in gone]
-    pairs = _pairs(_unsaid(memory, found, ()), new)
+    pairs = _pairs(_unsaid(memory, found), new)
     text = before
     for it, fact in sorted(pairs, key=lambda pair: -pair[0].start_line):
         text = pinned.supersede(text, it, fact.hash)
@@ -203,15 +204,16 @@ def _rewritten(
     )
 
 
-def _unsaid(memory: Pinned, found: _Read, documents: Sequence[Document]) -> list[PinnedFact]:
-    """Facts in force whose source is among the documents, none of which says them any more."""
+def _unsaid(memory: Pinned, found: _Read) -> list[PinnedFact]:
+    """Facts in force all of whose sources were read, none of which says them any more."""
     paths = {clean_source(source.path) for source in found.sources}
     said = {it.start_line for _, it in sift(memory, found.facts).known}
     return [
         it
         for it in memory.facts
         if it.fact.enabled
-        and it.fact.source.partition("#")[0] in paths
+        and it.fact.source
+        and {one.partition("#")[0] for one in sources_of(it.fact.source)} <= paths
         and it.start_line not in said
     ]
 
@@ -222,7 +224,7 @@ def _pairs(old: Sequence[PinnedFact], new: Sequence[Fact]) -> list[tuple[PinnedF
         (likeness(it.fact.text, fact.text), -it.start_line, it, fact)
         for it in old
         for fact in new
-        if it.fact.source == fact.source
+        if fact.source in sources_of(it.fact.source)
     ]
     pairs: list[tuple[PinnedFact, Fact]] = []
     for score, _, it, fact in sorted(scored, key=lambda one: one[:2], reverse=True):

@@ -103,7 +103,7 @@ def find(text: str) -> Found | None:
 def put(text: str, digest: str) -> str:
     """Return DREAMS.md with this digest in the place of the one there, or else at its end."""
     found = find(text)
-    # A digest keeps the ends of its own lines; a new one must not turn a lone \r before it into one.
+    # A digest keeps its own line ends; a new one must not complete a lone \r that is before it.
     kind = text if found is None else text[found.start : found.end]
     newline = "\r\n" if "\r\n" in kind or kind.endswith("\r") else "\n"
     made = digest.replace("\n", newline)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from memcli.model import Fact
 from memcli.text.blocks import scan
 from memcli.text.decode import split_lines
+from memcli.text.duplicates import meaning, same
 from memcli.text.items import item_text
 from memcli.text.lines import plain_title
-from memcli.text.similar import key, signature
+from memcli.text.similar import key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -163,11 +164,11 @@ def parse(text: str) -> Pinned:
 
 def sift(pinned: Pinned, facts: Iterable[Fact], *, again: bool = False) -> Sifted:
     """Sort `facts` into new, known (also as near copies) and removed; `again` revives the last."""
-    owners: dict[object, PinnedFact] = {}
+    owners: dict[object, list[PinnedFact]] = {}
     for it in pinned.facts:
         for mark in (*it.hashes, *_marks(it.fact.text)):
-            owners.setdefault(mark, it)
-    new: dict[object, Fact] = {}
+            owners.setdefault(mark, []).append(it)
+    new: dict[object, list[Fact]] = {}
     known: list[tuple[Fact, PinnedFact]] = []
     removed: dict[str, Fact] = {}
     for candidate in facts:
@@ -175,16 +176,47 @@ def sift(pinned: Pinned, facts: Iterable[Fact], *, again: bool = False) -> Sifte
         source = clean_source(candidate.source)
         fact = replace(candidate, text=text, source=source, hash=fact_hash(text))
         marks = (fact.hash, *_marks(text))
-        if not text or any(mark in new for mark in marks):
+        if not text or any(
+            _is_copy(mark, text, one.text) for mark in marks for one in new.get(mark, ())
+        ):
             continue
-        owner = next((owners[mark] for mark in marks if mark in owners), None)
+        said = (
+            it
+            for mark in marks
+            for it in owners.get(mark, ())
+            if _is_copy(mark, text, it.fact.text)
+        )
+        owner = next(said, None)
         if owner is not None:
             known.append((fact, owner))
         elif fact.hash in pinned.removed and not again:
             removed.setdefault(fact.hash, fact)
         else:
-            new.update(dict.fromkeys(marks, fact))
-    return Sifted(tuple(dict.fromkeys(new.values())), tuple(known), tuple(removed.values()))
+            for mark in marks:
+                new.setdefault(mark, []).append(fact)
+    found = dict.fromkeys(fact for those in new.values() for fact in those)
+    return Sifted(tuple(found), tuple(known), tuple(removed.values()))
+
+
+def _owner(
+    text: str, marks: Sequence[object], owners: dict[object, list[PinnedFact]]
+) -> PinnedFact | None:
+    """Find the pinned fact that says the same as `text`."""
+    for mark in marks:
+        for it in owners.get(mark, ()):
+            if _is_copy(mark, text, it.fact.text):
+                return it
+    return None
+
+
+def _marks(text: str) -> list[object]:
+    """What facts that may be copies of each other share: exact but for spelling, or by meaning."""
+    return [mark for mark in (key(text), meaning(text)) if mark]
+
+
+def _is_copy(mark: object, one: str, other: str) -> bool:
+    """Say whether sharing `mark` makes two facts one; a shared meaning is looked at once more."""
+    return not isinstance(mark, tuple) or same(one, other)
 
 
 def read_note(line: str) -> Note | None:
@@ -201,10 +233,6 @@ def read_note(line: str) -> Note | None:
     source = (hashed["source"] or "") if hashed else ""
     recorded = hashed["hash"] if hashed else ""
     return Note(head, source.strip(), recorded, words, *found.span(1))
-
-
-def _marks(text: str) -> list[object]:
-    return [mark for mark in (key(text), signature(text)) if mark]
 
 
 def _read_item(item: Block, lines: Sequence[str], section: str) -> PinnedFact | None:

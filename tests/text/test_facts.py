@@ -185,3 +185,17 @@ def test_what_is_written_is_read_back(text, source, kind, enabled):
     assert it.fact == Fact(cleaned, clean_source(source), kind, fact_hash(cleaned), enabled)
     assert it.recorded == it.fact.hash
     assert render(it.fact) in memory
+
+
+@pytest.mark.parametrize(
+    ("there", "candidate"),
+    [
+        ("Ask Adam about the relay.", "Ask Adams about the relay."),
+        ("The report goes to Robert.", "The report goes to Roberts."),
+    ],
+)
+def test_what_only_looks_like_a_copy_is_new(there: str, candidate: str) -> None:
+    pinned = parse(f"# Project Memory\n\n- {there}\n")
+    assert [fact.text for fact in sift(pinned, [Fact(candidate)]).new] == [candidate]
+    both = sift(parse(""), [Fact(there), Fact(candidate)]).new
+    assert [fact.text for fact in both] == [there, candidate]
