@@ -83,7 +83,7 @@ def add_fact(
     text = clean_text(without_secrets(workspace, text))
     if not text:
         raise UsageError("a fact without words", hint='mem fact add "what holds"')
-    fact = Fact(text, source=source, kind=kind)
+    fact = Fact(text, source=without_secrets(workspace, source), kind=kind)
     with workspace.edit("fact", now=now, note=f"add: {text[:60]}") as files:
         before = memory_text(files.read(MEMORY_FILE))
         found = sift(parse(before), [fact], again=is_forced)

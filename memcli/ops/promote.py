@@ -117,6 +117,7 @@ def promote(
     What was removed by tombstone, or by hand since it was promoted here, is left out unless
     `is_again`. A dry run answers with the diff and writes nothing.
     """
+    task_id = without_secrets(workspace, task_id)
     found = _read(workspace, documents, markers)
     if is_dry:
         before = memory_text(read(workspace.layout, MEMORY_FILE))
@@ -169,7 +170,11 @@ def _read(workspace: Workspace, documents: Sequence[Document], markers: Sequence
         found = extract(text, markers or MARKERS)
         for decision in found.decisions:
             fact = decision.fact(document.path)
-            masked = replace(fact, text=without_secrets(workspace, fact.text))
+            masked = replace(
+                fact,
+                text=without_secrets(workspace, fact.text),
+                source=without_secrets(workspace, fact.source),  # it names a heading
+            )
             decisions.append((document, decision, masked))
         sources.append(Source(document.path, len(found.decisions), found.notes))
     notes = [*notes, *workspace.notes]
@@ -253,10 +258,21 @@ def _removed_by_hand(layout: Layout, before: str, memory: Pinned) -> set[str]:
                 continue
             after = memory_text(change.after)
             earlier = memory_text(change.before)
-            if sections.isdisjoint(_SECTION.findall(after)):
+            if not _stand_in(sections, after, f"{revision.created_at:%Y-%m-%d}"):
                 continue
             gone.update(set(_HASH.findall(after)) - set(_HASH.findall(earlier)) - present)
     return gone
+
+
+def _stand_in(sections: set[str], added: str, day: str) -> bool:
+    """Whether one of `sections` is where `added` went on that day.
+
+    What joined a section was appended without its heading, which then is one of that day.
+    """
+    own = _SECTION.findall(added)
+    if own:
+        return not sections.isdisjoint(own)
+    return any(section.startswith(f"## {day} — promoted") for section in sections)
 
 
 def _note(documents: Sequence[Document], task_id: str) -> str:
