@@ -18,7 +18,7 @@ def text_from(words: Sequence[str] | None) -> str:
     if sys.stdin is None or sys.stdin.closed:
         data = b""
     elif sys.stdin.isatty():
-        raise UsageError("no text", hint='mem append-daily "what happened", or pipe it in')
+        raise UsageError("no text", hint="give it in words, or pipe it in")
     else:
         data = sys.stdin.buffer.read()
     return decode(data)[0]

@@ -90,7 +90,8 @@ def add_fact(
         if found.known and not is_forced:
             _, there = found.known[0]
             if there.fact.hash == fact_hash(text) and there.fact.enabled:
-                return FactChanged("known", there.fact.text, there.fact.hash, None)
+                notes = (*workspace.notes, *files.notes)
+                return FactChanged("known", there.fact.text, there.fact.hash, None, notes)
             raise RefusedError(
                 f"much the same is there already: {there.fact.text}",
                 hint=f"mem fact edit {there.fact.hash[:6]} …, or --force",
