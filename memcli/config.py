@@ -68,7 +68,7 @@ class Settings:
         "blend", "how the two rankings are joined", one_of=("blend", "rrf")
     )
     search_min_cosine: float = _setting(
-        0.3, "how near in meaning a passage must be when no word of the query is in it"
+        0.35, "how near in meaning a passage must be when no word of the query is in it"
     )
     index_walk_limit: int = _setting(
         10000, "above so many files a search looks only at folders and the newest files"

@@ -16,7 +16,7 @@ from memcli.layout import Layout
 from memcli.model import Chunk
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending
-from memcli.text.query import Query
+from memcli.text.query import Part, Query
 
 
 class Owner(Protocol):
@@ -73,6 +73,9 @@ class Backend(Protocol):
         self, query: Query, n: int, *, within: Collection[str] | None = None
     ) -> list[tuple[int, float]]:
         """The best `n` chunks by BM25, ties by id; nothing for a query without a word."""
+
+    def rarities(self, query: Query) -> Mapping[Part, float]:
+        """How much each of the query's words says: its smoothed inverse document frequency."""
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         """Chunks whose text holds `needle`, case aside, ordered by place."""

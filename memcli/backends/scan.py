@@ -15,7 +15,7 @@ from memcli.model import Chunk
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending, passage_key
 from memcli.store.vectors import best_cosine, quantise, unpack
-from memcli.text.query import Query, count, matches, stored_tokens
+from memcli.text.query import Part, Query, count, matches, stored_tokens
 from memcli.text.words import normalise
 
 
@@ -82,23 +82,36 @@ class ScanBackend:
     ) -> list[tuple[int, float]]:
         if not query.parts:
             return []
+        found = [
+            (chunk, score)
+            for chunk, score in self._scores(query.parts, query.phrases).items()
+            if (within is None or self._rows[chunk].chunk.path in within)
+            and matches(query, self._rows[chunk].columns)
+        ]
+        best = sorted(found, key=lambda pair: (-pair[1], pair[0]))[:n]
+        if not query.pairs or len(best) < 2:
+            return best
+        return rank.reward(best, self._scores(query.pairs))
+
+    def _scores(self, parts: Sequence[Part], phrases: Sequence[Part] = ()) -> dict[int, float]:
+        """The BM25 of every chunk for some parts of a query."""
         counts = []
         for row in self._rows.values():
             columns = list(zip(rank.COLUMN_WEIGHTS, row.columns, strict=True))
-            counts.append(
-                [sum(w * count(part, column) for w, column in columns) for part in query.parts]
-            )
+            counts.append([sum(w * count(part, column) for w, column in columns) for part in parts])
         lengths = [sum(map(len, row.columns)) for row in self._rows.values()]
         # A phrase stands twice in the expression for FTS5, which then counts it twice.
-        weights = [1 + (part in query.phrases) for part in query.parts]
-        scores = rank.bm25(counts, lengths, weights=weights)
-        scored = zip(self._rows.items(), scores, strict=True)
-        found = [
-            (chunk, score)
-            for (chunk, row), score in scored
-            if (within is None or row.chunk.path in within) and matches(query, row.columns)
-        ]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:n]
+        weights = [1 + (part in phrases) for part in parts]
+        return dict(zip(self._rows, rank.bm25(counts, lengths, weights=weights), strict=True))
+
+    def rarities(self, query: Query) -> dict[Part, float]:
+        having = {
+            part: sum(
+                any(count(part, column) for column in row.columns) for row in self._rows.values()
+            )
+            for part in query.words
+        }
+        return {part: rank.rarity(len(self._rows), n) for part, n in having.items()}
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         wanted = normalise(needle)

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import StoreError
 from memcli.model import Chunk
-from memcli.rank import COLUMN_WEIGHTS
+from memcli.rank import COLUMN_WEIGHTS, rarity, reward
 from memcli.store import access, chunks, db, embeddings
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending
-from memcli.text.query import Query, expression
+from memcli.text.query import Part, Query, closeness, expression
 
 if TYPE_CHECKING:
     from memcli.backends.base import About, Owner
 
+MOST_PAIRS = 1_000  # chunks with neighbouring words of the query that are asked for
 MANY_CHUNKS = 2_000  # from here on the words of most chunks are worth dropping from a query
 
 
@@ -102,22 +103,45 @@ class SqliteBackend:
     def keyword(
         self, query: Query, n: int, *, within: Collection[str] | None = None
     ) -> list[tuple[int, float]]:
-        match = self._match(query)
+        kept = self._kept(query)
+        match = expression(kept, query.phrases)
         if not match:
             return []
+        found = self._scores(match, n, within)
+        closer = closeness(query, kept)
+        if not closer or len(found) < 2:
+            return found
+        return reward(found, dict(self._scores(closer, MOST_PAIRS, within)))
+
+    def _scores(
+        self, match: str, n: int, within: Collection[str] | None
+    ) -> list[tuple[int, float]]:
         return chunks.keyword(self._database, match, n, weights=COLUMN_WEIGHTS, within=within)
 
-    def _match(self, query: Query) -> str:
+    def _kept(self, query: Query) -> tuple[Part, ...]:
         """The query without the parts that are in over half of the chunks, if a rarer one is left.
 
         FTS5 gives such parts next to no weight but scores every chunk that has one.
         """
         largest = self._database.value("SELECT max(id) FROM chunks") or 0
         if largest < MANY_CHUNKS or len(query.parts) < 2:
-            return query.match
+            return query.parts
         half = largest // 2
-        rarer = [p for p in query.parts if chunks.frequency(self._database, p.match, half) < half]
-        return expression(rarer, query.phrases) if rarer else query.match
+        return (
+            tuple(
+                part
+                for part in query.parts
+                if chunks.frequency(self._database, part.match, half) < half
+            )
+            or query.parts
+        )
+
+    def rarities(self, query: Query) -> dict[Part, float]:
+        total = self.counts()[1]
+        return {
+            part: rarity(total, chunks.frequency(self._database, part.match, total))
+            for part in query.words
+        }
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         return chunks.substring(self._database, needle, n, within=within)

@@ -13,7 +13,7 @@ from memcli.ops.refresh import refresh, state_of
 from memcli.store.chunks import StoredChunk
 from memcli.store.db import DamagedError
 from memcli.text.dates import date_of
-from memcli.text.query import Query, build
+from memcli.text.query import Query, build, coverage, stored_tokens
 from memcli.workspace import Workspace
 
 
@@ -53,7 +53,12 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
         by_meaning = dict(workspace.backend.nearest(vector, n, within=within))
         rest = [chunk for chunk, _ in by_word if chunk not in by_meaning]
         by_meaning.update(workspace.backend.cosines(vector, rest))
+    if query.phrases and options.mode != "vector":  # what must occur is the keyword leg's to say
+        found = dict(by_word)
+        by_meaning = {chunk: near for chunk, near in by_meaning.items() if chunk in found}
     hits = _ranked(workspace, query, dict(by_word), by_meaning, options, now.date())
+    if vector is not None and options.mode == "hybrid" and not _is_answer(workspace, query, hits):
+        hits = []
     if not hits and not by_word and options.mode != "vector":
         hits = _by_substring(workspace, query, options, within)
     shown = fitted(hits[: options.k], options.max_chars)
@@ -197,6 +202,21 @@ def _is_word(query: Query) -> bool:
     """Whether the query is one word or identifier; where no spaces are written it may be more."""
     is_one = len(query.text.split()) == 1
     return is_one and (query.text.isascii() or len(query.parts) == 1)
+
+
+def _is_answer(workspace: Workspace, query: Query, hits: Sequence[Hit]) -> bool:
+    """Whether the best hits say anything about the question: see `rank.is_answered`."""
+    if query.phrases:
+        return True
+    weights = workspace.backend.rarities(query)
+    return rank.is_answered(
+        (
+            (hit.cosine, coverage(query, stored_tokens(hit.heading, hit.body), weights))
+            for hit in hits[: rank.ANSWER_DEPTH]
+        ),
+        min_cosine=workspace.settings.search_min_cosine,
+        is_foreign=query.is_foreign,
+    )
 
 
 def _by_substring(

@@ -215,8 +215,9 @@ def within_clause(paths: Collection[str] | None, column: str) -> tuple[str, list
     """SQL that keeps the chunks of some paths only, and its parameters."""
     if paths is None:
         return "", []
+    # The plus keeps the word index in charge: without it FTS5 is asked anew for each of the rows.
     clause = f"""
-        AND {column} IN (
+        AND +{column} IN (
             SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file
             WHERE files.path IN (SELECT value FROM json_each(?))
         )
