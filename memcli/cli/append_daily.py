@@ -47,8 +47,8 @@ def _moment(text: str | None) -> datetime:
         return now
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if len(text) <= len("2026-05-19"):
+            moment = datetime.combine(moment.date(), now.time())
+        return moment.astimezone()
+    except (ValueError, OverflowError):  # the latter where the local zone leaves the calendar
         raise UsageError(f"not a date: '{text}'", hint="2026-05-19 or 2026-05-19T14:30") from None
-    if len(text) <= len("2026-05-19"):
-        moment = datetime.combine(moment.date(), now.time())
-    return moment.astimezone()

@@ -60,6 +60,7 @@ def _fitted(entry: str, before: bytes) -> bytes:
     data = entry.encode("utf-8", "surrogateescape")
     if before and not before.endswith((b"\n", b"\r")):
         data = b"\n" + data
-    if before.find(b"\r\n") == before.find(b"\n") - 1 and b"\n" in before:
+    first = before.find(b"\n")
+    if first > 0 and before[first - 1] == 0x0D:
         data = data.replace(b"\n", b"\r\n")
     return data
