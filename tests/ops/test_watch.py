@@ -208,7 +208,7 @@ def work(memory: Path, chance: random.Random, number: int) -> None:
     text = f"# Note {number}\n\n{' '.join(chance.choices(WORDS, k=20))}\n"
     kind = chance.choice(KINDS)
     if kind == "write":
-        (folder / f"{chance.choice(WORDS)}.md").write_text(text)
+        (folder / f"{chance.choice(WORDS)}{number % 40}.md").write_text(text)
     elif kind == "append":
         with open(path, "a") as file:
             file.write(text)
@@ -229,14 +229,14 @@ def work(memory: Path, chance: random.Random, number: int) -> None:
         path.write_text(text)
     elif kind == "rename":
         if path.exists():
-            path.rename(folder / f"{chance.choice(WORDS)}.md")
+            path.rename(folder / f"{chance.choice(WORDS)}{number % 40}.md")
     elif kind == "folder":
         (folder / f"{chance.choice(WORDS)}.d").mkdir(exist_ok=True)
     elif kind == "move folder":
         to = chance.choice(folders) / f"{number}.d"
         if folder != memory and folder not in (to, *to.parents):
             folder.rename(to)
-    elif folder != memory and len(folders) > 5:
+    elif folder != memory and len(folders) > 12 and len(list(folder.rglob("*"))) < 20:
         shutil.rmtree(folder)
 
 
