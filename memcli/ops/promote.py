@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -240,39 +241,55 @@ def _pairs(old: Sequence[PinnedFact], new: Sequence[Fact]) -> list[tuple[PinnedF
 
 
 def _removed_by_hand(layout: Layout, before: str, memory: Pinned) -> set[str]:
-    """Hashes that were promoted here and are gone though the section they stood in is not.
+    """Hashes that were promoted here and are gone though the file is one that they stood in.
 
-    Without the section the file is another one (another branch, an older state), and what it lacks
-    was never taken out of it.
+    On another branch, or in an older state, they never stood in it, and were not taken out of it.
     """
     present = {digest for it in memory.facts for digest in it.hashes}
+    sections = set(_SECTION.findall(before))
+    additions = _additions(layout)
+    times = Counter(digest for one in additions for digest in one.hashes)
+    # What was added twice may stand here by the other addition.
+    traces = {digest for digest in present if times[digest] == 1}
+    gone: set[str] = set()
+    for one in additions:
+        others = [other for other in additions if other is not one and other.hashes & traces]
+        is_elsewhere = any(one.sections & other.sections for other in others)
+        if (
+            one.hashes & traces
+            or any(one.end == other.start for other in others)
+            or (one.sections & sections and not is_elsewhere)
+        ):
+            gone |= one.hashes - present
+    return gone
+
+
+@dataclass(frozen=True, slots=True)
+class _Addition:
+    """What one revision added to MEMORY.md, and the bytes from `start` to `end` that it fills."""
+
+    hashes: frozenset[str]
+    sections: frozenset[str]
+    start: int
+    end: int
+
+
+def _additions(layout: Layout) -> list[_Addition]:
     revisions = list(history.revisions(layout, []))
     undone = history.taken_back(revisions)
-    sections = set(_SECTION.findall(before))
-    gone: set[str] = set()
+    found = []
     for revision in revisions:
         if revision.id in undone or revision.op not in ("promote", "fact"):
             continue
         for change in revision.changes:
             if change.path != MEMORY_FILE or not change.after:
                 continue
-            after = memory_text(change.after)
-            earlier = memory_text(change.before)
-            if not _stand_in(sections, after, f"{revision.created_at:%Y-%m-%d}"):
-                continue
-            gone.update(set(_HASH.findall(after)) - set(_HASH.findall(earlier)) - present)
-    return gone
-
-
-def _stand_in(sections: set[str], added: str, day: str) -> bool:
-    """Whether one of `sections` is where `added` went on that day.
-
-    What joined a section was appended without its heading, which then is one of that day.
-    """
-    own = _SECTION.findall(added)
-    if own:
-        return not sections.isdisjoint(own)
-    return any(section.startswith(f"## {day} — promoted") for section in sections)
+            after, earlier = memory_text(change.after), memory_text(change.before)
+            hashes = frozenset(_HASH.findall(after)) - frozenset(_HASH.findall(earlier))
+            headings = frozenset(_SECTION.findall(after)) - frozenset(_SECTION.findall(earlier))
+            end = change.offset + len(change.after)
+            found.append(_Addition(hashes, headings, change.offset or -1, end))
+    return found
 
 
 def _note(documents: Sequence[Document], task_id: str) -> str:

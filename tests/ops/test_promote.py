@@ -236,11 +236,37 @@ def test_removed_by_hand_is_not_promoted_again(bare: Workspace) -> None:
 
 def test_removed_by_hand_from_a_section_that_it_joined(bare: Workspace) -> None:
     take(bare, PLAN)
-    joined = bullets("Backups run hourly.")
+    joined = bullets("Backups run hourly.", "Tokens live a day.")
     take(bare, joined, "docs/other.md")
     without(bare, "Backups")
     result = take(bare, joined, "docs/other.md")
     assert [fact.text for fact in result.passed_over] == ["Backups run hourly."]
+
+
+def test_removed_by_hand_before_what_was_written_behind_it(bare: Workspace) -> None:
+    take(bare, PLAN)
+    take(bare, bullets("Backups run hourly."), "docs/other.md")
+    take(bare, bullets("Tokens live a day."), "docs/third.md")
+    without(bare, "Backups")
+    result = take(bare, bullets("Backups run hourly."), "docs/other.md")
+    assert [fact.text for fact in result.passed_over] == ["Backups run hourly."]
+
+
+def test_all_of_a_section_removed_by_hand_but_its_heading(bare: Workspace) -> None:
+    take(bare, bullets("Backups run hourly."))
+    without(bare, "Backups")
+    result = take(bare, bullets("Backups run hourly."))
+    assert [fact.text for fact in result.passed_over] == ["Backups run hourly."]
+
+
+def test_on_another_branch_of_the_same_day_it_was_not_removed(bare: Workspace) -> None:
+    put(bare, "# Project Memory\n\n- Older than the branch.\n")
+    earlier = memory(bare)
+    take(bare, PLAN)
+    put(bare, earlier)
+    take(bare, bullets("Backups run hourly."), "docs/other.md")  # makes a section of that name
+    result = take(bare, PLAN)
+    assert (len(result.added), result.passed_over) == (2, ())
 
 
 def test_on_another_branch_it_was_not_removed_by_hand(bare: Workspace) -> None:
