@@ -279,5 +279,5 @@ TestMemory.settings = settings(max_examples=20, stateful_step_count=20, deadline
 @pytest.mark.slow
 def test_many_orders_with_the_index_compared_after_every_step() -> None:
     run_state_machine_as_test(
-        MemoryAndIndex, settings=settings(max_examples=150, stateful_step_count=30, deadline=None)
+        MemoryAndIndex, settings=settings(max_examples=40, stateful_step_count=25, deadline=None)
     )
