@@ -13,8 +13,10 @@ def render(result: Any, **how: Any) -> Iterator[str]:
     """A line for every record of the first field that holds records."""
     for one in fields(result):
         value = getattr(result, one.name)
-        if isinstance(value, tuple) and all(
-            hasattr(item, "__dataclass_fields__") for item in value
+        if (
+            isinstance(value, tuple)
+            and one.type != "tuple[str, ...]"
+            and all(hasattr(item, "__dataclass_fields__") for item in value)
         ):
             for item in value:
                 yield dumps(item) + "\n"

@@ -22,7 +22,7 @@ def refresh(workspace: Workspace, *, now: float) -> IndexState:
     the answer comes from what is there.
     """
     backend = workspace.backend
-    if now - backend.beaten_at() <= BEAT and backend.counts()[0] > WALKED_ANYWAY:
+    if 0 <= now - backend.beaten_at() <= BEAT and backend.counts()[0] > WALKED_ANYWAY:
         return state_of(workspace, behind=0, is_partial=False)
     if backend.is_lasting and backend.counts()[0] > workspace.settings.index_walk_limit:
         difference = differ_quickly(workspace)

@@ -176,17 +176,10 @@ def sift(pinned: Pinned, facts: Iterable[Fact], *, again: bool = False) -> Sifte
         source = clean_source(candidate.source)
         fact = replace(candidate, text=text, source=source, hash=fact_hash(text))
         marks = (fact.hash, *_marks(text))
-        if not text or any(
-            _is_copy(mark, text, one.text) for mark in marks for one in new.get(mark, ())
-        ):
+        taken = (_is_copy(mark, text, it.text) for mark in marks for it in new.get(mark, ()))
+        if not text or any(taken):
             continue
-        said = (
-            it
-            for mark in marks
-            for it in owners.get(mark, ())
-            if _is_copy(mark, text, it.fact.text)
-        )
-        owner = next(said, None)
+        owner = _owner(text, marks, owners)
         if owner is not None:
             known.append((fact, owner))
         elif fact.hash in pinned.removed and not again:
