@@ -11,6 +11,7 @@ from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.layout import MEMORY_FILE
 from memcli.model import Fact
 from memcli.ops.index import index_written
+from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.remembered import without_recalled
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
@@ -100,7 +101,8 @@ def add_fact(
             raise RefusedError("this fact was removed before", hint="add it again with --force")
         after = pinned.add(before, [fact], f"{now:%Y-%m-%d}")
         files.append(MEMORY_FILE, memory_bytes(after[len(before) :]))
-    return _changed(workspace, "added", text, files.revision, now, files.notes)
+    said = [*files.notes, *budget_notes(workspace, parse(after).facts)]
+    return _changed(workspace, "added", text, files.revision, now, said)
 
 
 def edit_fact(workspace: Workspace, prefix: str, text: str, *, now: datetime) -> FactChanged:

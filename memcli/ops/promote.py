@@ -14,6 +14,7 @@ from memcli.layout import HOME, MEMORY_FILE, Layout
 from memcli.model import Change, Fact
 from memcli.ops.fact import memory_bytes, memory_text
 from memcli.ops.index import index_written
+from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
 from memcli.text.decisions import MARKERS, Decision, extract
@@ -136,6 +137,7 @@ def promote(
     notes = [*result.notes, *files.notes]
     if files.revision is not None:
         notes += index_written(workspace, [MEMORY_FILE], now=now.timestamp())
+        notes += budget_notes(workspace, parse(after).facts)
     return replace(result, revision=files.revision, notes=tuple(notes))
 
 

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memcli.edit import read
 from memcli.errors import RefusedError, UsageError
+from memcli.layout import MEMORY_FILE
 from memcli.model import Hits, IndexState, SearchOptions
+from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.refresh import refresh
 from memcli.ops.scopes import joined_notes, joined_state, record_all, search_all
 from memcli.ops.sections import (
@@ -26,6 +29,8 @@ from memcli.ops.sections import (
     turns,
 )
 from memcli.text.budget import Section, Shared, share_out
+from memcli.text.decode import decode
+from memcli.text.facts import parse
 from memcli.text.recalled import BEGIN, END
 from memcli.text.tokens import estimate, weigh
 from memcli.workspace import Workspace
@@ -160,8 +165,13 @@ def recall(
         tokens=estimate(text),
         sections=tuple(one for one in recalled if one.taken or one.left_out),
         index=found.index,
-        notes=(*found.notes, *([note] if note else [])),
+        notes=(*found.notes, *([note] if note else []), *_over_budget(places[0])),
     )
+
+
+def _over_budget(workspace: Workspace) -> list[str]:
+    text = decode(read(workspace.layout, MEMORY_FILE) or b"")[0]
+    return budget_notes(workspace, parse(text).facts)
 
 
 def _search(places: Sequence[Workspace], query: str, now: datetime) -> Hits:

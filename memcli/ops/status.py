@@ -13,11 +13,12 @@ from memcli.edit import read
 from memcli.model import IndexState
 from memcli.ops.differ import differ
 from memcli.ops.index import confirmed
+from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.refresh import state_of
 from memcli.text.dates import date_of
 from memcli.text.decode import decode
 from memcli.text.facts import PinnedFact, parse
-from memcli.text.limits import WHAT_TO_DO, characters, over_budget
+from memcli.text.limits import characters
 from memcli.workspace import Workspace
 
 WEEKS = 52  # that are shown at most
@@ -129,11 +130,7 @@ def _weeks(sizes: Mapping[str, int]) -> tuple[WeekSize, ...]:
 
 def _pinned(workspace: Workspace) -> tuple[tuple[PinnedFact, ...], list[str]]:
     facts = parse(decode(read(workspace.layout, layout.MEMORY_FILE) or b"")[0]).facts
-    settings = workspace.settings
-    over = over_budget(
-        facts, max_chars=settings.memory_max_chars, max_facts=settings.memory_max_facts
-    )
-    return facts, [f"{layout.MEMORY_FILE}: {one} ({WHAT_TO_DO})" for one in over]
+    return facts, budget_notes(workspace, facts)
 
 
 def _size(path: str) -> int:

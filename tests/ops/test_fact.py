@@ -304,3 +304,15 @@ def test_bytes_that_are_no_text_in_an_argument(mem: Program, empty: Path) -> Non
     mem("fact", "list", cwd=empty, code=0)
     mem("undo", cwd=empty, code=0)
     assert not (empty / ".decsr/memory/MEMORY.md").exists()
+
+
+def test_a_memory_over_its_budget_is_said(empty: Path) -> None:
+    with_limit = opened(empty, memory_max_facts="1")
+    first = fact.add_fact(
+        with_limit, "Logs stay a year.", kind="fact", source="", is_forced=False, now=NOW
+    )
+    second = fact.add_fact(
+        with_limit, "Deploys are on Mondays.", kind="fact", source="", is_forced=False, now=NOW
+    )
+    assert not any("over the 1 allowed" in note for note in first.notes)
+    assert any("over the 1 allowed" in note for note in second.notes)
