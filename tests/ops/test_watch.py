@@ -108,10 +108,12 @@ def test_the_beat_follows_a_clock_that_is_set_back(workspace: Workspace, project
         write(project, "note.md", "one\n")
         next(batches)
         clock.ahead -= 3_600
-        write(project, "note.md", "two\n")
-        next(batches)
-        write(project, "note.md", "three\n")
-        next(batches)
+        # A beat may be left out while the lock is busy; within a few batches there is one.
+        for number in range(6):
+            write(project, "note.md", f"two {number}\n")
+            next(batches)
+            if abs(workspace.backend.beaten_at() - clock()) <= BEAT:
+                break
         assert abs(workspace.backend.beaten_at() - clock()) <= BEAT
     assert workspace.backend.beaten_at() == 0
     assert BEAT_EVERY < BEAT
