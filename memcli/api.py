@@ -14,6 +14,7 @@ settings are those of the command line: the user's file, the project's, and ``ME
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import memcli.ops.append_daily
@@ -21,13 +22,14 @@ import memcli.ops.promote
 import memcli.ops.recall
 import memcli.workspace
 from memcli.errors import UsageError
-from memcli.model import Hits, SearchOptions
+from memcli.model import Hits
 from memcli.ops.append_daily import Appended
 from memcli.ops.documents import read_document
 from memcli.ops.packs import own_pack
 from memcli.ops.promote import Promoted
 from memcli.ops.recall import BUDGET, PINNED_CHARS, Recalled
 from memcli.ops.scopes import record_all, search_all
+from memcli.ops.search import options_of
 from memcli.ops.sections import Given
 from memcli.workspace import Workspace
 
@@ -73,11 +75,10 @@ def search(
     settings = workspace.settings
     now = datetime.now()
     places = _places(workspace, personal)
-    options = SearchOptions(
+    options = replace(
+        options_of(settings),
         k=settings.search_k if k is None else k,
         mode=mode or settings.search_mode,
-        alpha=settings.search_alpha,
-        fusion=settings.search_fusion,
         within=within,
         kind=kind,
         since=since,

@@ -1,12 +1,13 @@
 """mem search."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
-from memcli.model import SearchOptions
 from memcli.ops.scopes import record_all, search_all
+from memcli.ops.search import options_of
 
 KINDS = ("pinned", "dreams", "daily", "task", "archive", "note")
 
@@ -60,11 +61,9 @@ def run(
     result = search_all(
         places,
         " ".join(query),
-        SearchOptions(
-            k=settings.search_k,
-            mode=settings.search_mode,
+        replace(
+            options_of(settings),
             alpha=settings.search_alpha if alpha is None else alpha,
-            fusion=settings.search_fusion,
             within=within,
             kind=kind,
             since=since,

@@ -6,6 +6,7 @@ The name, the signature and the first words of a method are what the agent sees 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -14,7 +15,7 @@ from pydantic import Field
 
 from memcli.errors import MemError, RefusedError, UsageError
 from memcli.formats import markdown, text
-from memcli.model import IndexState, SearchOptions
+from memcli.model import IndexState
 from memcli.ops import promote
 from memcli.ops.append_daily import append_daily
 from memcli.ops.documents import read_document
@@ -24,6 +25,7 @@ from memcli.ops.packs import own_pack
 from memcli.ops.promote import Document
 from memcli.ops.recall import BUDGET, recall
 from memcli.ops.scopes import record_all, search_all
+from memcli.ops.search import options_of
 from memcli.ops.status import status
 from memcli.text.printable import printable
 from memcli.workspace import Workspace
@@ -77,11 +79,11 @@ class Tools:
         """Find passages of the memory by word and by meaning, the best first, with their places."""
         now = datetime.now()
         with self._open(scope) as places:
-            options = SearchOptions(
+            settings = places[0].settings
+            options = replace(
+                options_of(settings),
                 k=k,
-                mode=mode or places[0].settings.search_mode,
-                alpha=places[0].settings.search_alpha,
-                fusion=places[0].settings.search_fusion,
+                mode=mode or settings.search_mode,
                 within=within,
                 kind=kind,
                 since=since,

@@ -9,10 +9,10 @@ from datetime import datetime
 from math import log2
 
 from memcli.errors import UsageError
-from memcli.model import Hit, Progress, SearchOptions
+from memcli.model import Hit, Progress
 from memcli.ops.get import parse_place
 from memcli.ops.refresh import refresh
-from memcli.ops.search import search
+from memcli.ops.search import options_of, search
 from memcli.workspace import Workspace
 
 DEPTH = 10
@@ -99,12 +99,7 @@ def evaluate(
     gains are 1, discounts are 1/log2(rank + 1) (Järvelin and Kekäläinen 2002).
     """
     refresh(workspace, now=now.timestamp())
-    options = SearchOptions(
-        k=DEPTH,
-        alpha=workspace.settings.search_alpha,
-        fusion=workspace.settings.search_fusion,
-        refresh=False,
-    )
+    options = replace(options_of(workspace.settings), k=DEPTH, refresh=False)
     scores, missed = [], []
     notes: list[str] = []
     for mode in modes:

@@ -7,16 +7,17 @@ section or pose as somebody, and marks around it keep writers from remembering i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memcli.edit import read
 from memcli.errors import RefusedError, UsageError
 from memcli.layout import MEMORY_FILE
-from memcli.model import Hits, IndexState, SearchOptions
+from memcli.model import Hits, IndexState
 from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.refresh import refresh
 from memcli.ops.scopes import joined_notes, joined_state, record_all, search_all
+from memcli.ops.search import options_of
 from memcli.ops.sections import (
     Given,
     Piece,
@@ -184,13 +185,7 @@ def _search(places: Sequence[Workspace], query: str, now: datetime) -> Hits:
             "none",
             notes=joined_notes((it.scope, it.take_notes()) for it in places),
         )
-    settings = places[0].settings
-    options = SearchOptions(
-        k=PASSAGES,
-        mode=settings.search_mode,
-        alpha=settings.search_alpha,
-        fusion=settings.search_fusion,
-    )
+    options = replace(options_of(places[0].settings), k=PASSAGES)
     return search_all(places, query, options, now=now)
 
 

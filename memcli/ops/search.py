@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from memcli import layout, rank
+from memcli.config import Settings
 from memcli.errors import ConflictError, ProviderError, UsageError, WorkspaceError
 from memcli.model import Hit, Hits, IndexState, SearchOptions
 from memcli.ops.refresh import refresh, state_of
@@ -31,6 +32,16 @@ def search(workspace: Workspace, text: str, options: SearchOptions, *, now: date
         # The index is a cache: one that breaks under a search is made again, once.
         workspace.open_backend(anew=True)
         return _search(workspace, text, options, now)
+
+
+def options_of(settings: Settings) -> SearchOptions:
+    """How to search where nothing else is asked for."""
+    return SearchOptions(
+        k=settings.search_k,
+        mode=settings.search_mode,
+        alpha=settings.search_alpha,
+        fusion=settings.search_fusion,
+    )
 
 
 def _search(workspace: Workspace, text: str, options: SearchOptions, now: datetime) -> Hits:
