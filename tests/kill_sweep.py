@@ -8,10 +8,12 @@ the caller check what is left.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,12 +21,15 @@ from random import Random
 
 WRITES = (
     "write,pwrite64,writev,fsync,fdatasync,ftruncate,rename,renameat,renameat2,"
-    "link,linkat,unlink,unlinkat,mkdir,mkdirat,fchmod,fchown"
+    "link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fchmod,fchown,chmod,fchmodat,chown,fchownat"
 )
+OPENS = "openat"  # of which only those count that open for writing
 KILL = "signal=KILL"
 EIO = "error=EIO"
 ENOSPC = "error=ENOSPC"
 EINTR = "error=EINTR"
+
+_FOR_WRITING = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 
 HAS_STRACE = shutil.which("strace") is not None
 NO_STRACE = "strace is not installed"
@@ -58,9 +63,8 @@ def sweep(
     every later call of that name fails too, as on a disk that stays full or broken.
     """
     with _fresh(build, "no fault") as root:
-        made = trace(command(root), calls)
-    assert made, f"no call of {calls} at all"
-    places = [(name, made[: at + 1].count(name)) for at, name in enumerate(made)]
+        places = _places(command(root), calls)
+    assert places, f"no call of {calls} at all"
     for at, (name, number) in enumerate(places[::step]):
         when = f"{number}+" if lasting else f"{number}"
         with _fresh(build, f"call {at * step + 1}, {name} {when}, with {fault}") as root:
@@ -74,11 +78,25 @@ def sweep(
 
 def trace(command: Sequence[str], calls: str) -> list[str]:
     """The names of these calls in the order in which a command makes them; it must succeed."""
+    return [name for name, _ in _places(command, calls)]
+
+
+def _places(command: Sequence[str], calls: str) -> list[tuple[str, int]]:
+    """Each call with its number, from 1, among those of its name."""
     with tempfile.NamedTemporaryFile("r", errors="replace") as log:
         run = _run(command, "-e", f"trace={calls}", log=log.name)
         assert run.returncode == 0, run.stdout
         lines = [line.split(None, 1)[1] for line in log]
-    return [line.partition("(")[0] for line in lines if line[0].isalpha()]
+    counts: Counter[str] = Counter()
+    places = []
+    for line in lines:
+        name = line.partition("(")[0]
+        if not name[0].isalpha():
+            continue
+        counts[name] += 1
+        if name != OPENS or _FOR_WRITING.search(line):
+            places.append((name, counts[name]))
+    return places
 
 
 def kill_at_random(

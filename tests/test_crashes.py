@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import io
+import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from memcli.cli.app import main
 from tests.kill_sweep import (
     EIO,
     ENOSPC,
     HAS_STRACE,
     KILL,
     NO_STRACE,
+    OPENS,
+    WRITES,
     Struck,
     kill_at_random,
     sweep,
@@ -27,98 +36,177 @@ MEMORY = """# Project Memory
 - The importer retries three times.  <!-- src=docs/plan.md#Decisions hash=8b8f4b5f1a10 -->
 - Backups run at night.
 """
+COPIES = """# Project Memory
+
+- Backups run at night.
+- The backups run at night  <!-- src=docs/ops.md#Decisions hash=8b8f4b5f1a11 -->
+- Logs stay one year.
+"""
 PLAN = "# Plan\n\n## Decisions\n\n- The importer retries five times.\n- Logs stay one year.\n"
+LOG = """# Daily log {day}
+
+## 09:00 — build
+
+We decided that the pump of hall {number} waits {number} seconds.
+TODO: ask Lena about hall {number}.
+"""
+TALK = "".join(
+    f"**{who}:** {what} {number}.\n\n"
+    for number in range(12)
+    for who, what in (
+        ("User", "We decided that the parser refuses dates such as"),
+        ("Assistant", "I wrote a test for case"),
+    )
+)
+FILES = {
+    "docs/plan.md": PLAN,
+    "docs/ops.md": "# Ops\n\n## Decisions\n\n- The backups run at night\n",
+    "docs/talk.md": TALK,
+    ".decsr/config.toml": "[session]\nmax_tokens = 100\n",
+    **{
+        f".decsr/memory/daily/2020-01-0{number}.md": LOG.format(
+            day=f"2020-01-0{number}", number=number
+        )
+        for number in (5, 6, 7)
+    },
+}
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A command line, and the command lines that lead up to it."""
+    """A command line, and what leads up to it."""
 
     words: tuple[str, ...]
-    first: tuple[tuple[str, ...], ...] = ()
-    codes: tuple[int, ...] = field(default=(0,))  # what a second run may answer
+    first: tuple[tuple[str, ...], ...] = ()  # the command lines before it
+    memory: str = MEMORY
+    codes: tuple[int, ...] = (0,)  # what a second run may answer
+    adds: bool = False  # a second run adds once more
+    last: str = ""  # the file that is written when all others are
 
 
 DAY = ("--date", "2026-11-20T10:00")
+APPENDED = ("append-daily", *DAY, "taken back")
+FOLD = ("consolidate", "--older-than", "30", "--fold", "--yes")
+SESSION = ("summarize", "--session", "docs/talk.md", "--out")
+# Done before the kill, a fact is gone and a revision taken back, and a second run says so.
+SAID = (0, 1)
 VERBS = {
-    "append-daily": Verb(("append-daily", *DAY, "the queue was drained")),
+    "append-daily": Verb(("append-daily", *DAY, "the queue was drained"), adds=True),
     "append-daily again": Verb(
-        ("append-daily", *DAY, "second"), first=(("append-daily", *DAY, "one"),)
+        ("append-daily", *DAY, "second"), first=(("append-daily", *DAY, "one"),), adds=True
     ),
     "fact add": Verb(("fact", "add", "Deploys happen on Mondays.")),
-    # Done before the kill, the fact is gone, and a second run says so.
-    "fact remove": Verb(("fact", "remove", "0d08da"), codes=(0, 1)),
     "fact edit": Verb(("fact", "edit", "0d08da", "Backups run hourly.")),
-    "promote": Verb(("promote", "docs/plan.md")),
-    "undo of an append": Verb(
-        ("undo", "1"), first=(("append-daily", *DAY, "taken back"),), codes=(0, 1)
+    "fact remove": Verb(("fact", "remove", "0d08da"), codes=SAID),
+    "fact disable": Verb(("fact", "disable", "0d08da"), codes=SAID),
+    "fact enable": Verb(
+        ("fact", "enable", "0d08da"), first=(("fact", "disable", "0d08da"),), codes=SAID
     ),
-    "undo of a promote": Verb(("undo", "1"), first=(("promote", "docs/plan.md"),), codes=(0, 1)),
+    "promote": Verb(("promote", "docs/plan.md")),
+    "lint --fix": Verb(("lint", "--fix"), memory=COPIES),
+    "summarize --task": Verb(("summarize", "--task", "T-1", "docs/talk.md")),
+    "summarize --task anew": Verb(
+        ("summarize", "--task", "T-1", "docs/plan.md"),
+        first=(("summarize", "--task", "T-1", "docs/talk.md"),),
+    ),
+    "summarize --flush": Verb(("summarize", "--flush", "docs/talk.md", "--now")),
+    "summarize --session": Verb((*SESSION, "docs/cut.md"), last="docs/cut.md"),
+    "summarize --session in place": Verb((*SESSION, "docs/talk.md"), last="docs/talk.md"),
+    "consolidate": Verb(FOLD[:-2], memory=COPIES),
+    "consolidate --fold": Verb(FOLD, memory=COPIES),
+    "undo of an append": Verb(("undo", "1"), first=(APPENDED,), codes=SAID),
+    "undo of a promote": Verb(("undo", "1"), first=(("promote", "docs/plan.md"),), codes=SAID),
+    "undo of a fold": Verb(("undo", "1"), first=(FOLD,), memory=COPIES, codes=SAID),
+    "undo of an undo": Verb(("undo", "2"), first=(APPENDED, ("undo", "1")), codes=SAID),
 }
 
 
 def command(words: Sequence[str]) -> Callable[[str], list[str]]:
-    return lambda root: [
-        sys.executable, "-m", "memcli", words[0], *at_root(words[1:], root)
-    ]  # fmt: skip
+    return lambda root: [sys.executable, "-m", "memcli", *at_root(words, root)]
 
 
 def at_root(words: Sequence[str], root: str) -> list[str]:
     """The words with the workspace behind the subcommand, and documents by their full path."""
     full = [f"{root}/{word}" if word.startswith("docs/") else word for word in words]
-    behind = 1 if full and full[0] in ("add", "remove", "edit") else 0
+    behind = 2 if words[0] == "fact" else 1
     return [*full[:behind], "--root", root, *full[behind:]]
 
 
-def mem(root: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(words)(root), capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
+def mem(root: str, *words: str) -> tuple[int, str]:
+    """Run the program in this process, which saves its start; its exit code and what it said."""
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = main(at_root(words, root))
+    return code, said.getvalue()
 
 
-def built(verb: Verb) -> Callable[[str], None]:
-    def build(root: str) -> None:
-        assert mem(root, "init").returncode == 0
-        Path(root, "docs").mkdir()
-        Path(root, "docs/plan.md").write_text(PLAN)
-        Path(root, ".decsr/memory/MEMORY.md").write_text(MEMORY)
+class Proof:
+    """One verb's workspace, made once and copied for each strike, and what must hold after it."""
+
+    def __init__(self, verb: Verb, folder: str) -> None:
+        self.verb = verb
+        self._model = os.path.join(folder, "model")
+        os.mkdir(self._model)
+        assert mem(self._model, "init")[0] == 0
+        for path, text in {**FILES, ".decsr/memory/MEMORY.md": verb.memory}.items():
+            full = Path(self._model, path)
+            full.parent.mkdir(exist_ok=True)
+            full.write_text(text)
         for words in (("index",), *verb.first):
-            done = mem(root, *words)
-            assert done.returncode == 0, done.stderr
+            code, said = mem(self._model, *words)
+            assert code == 0, said
+        self.before = files(self._model)
+        done = os.path.join(folder, "done")
+        os.mkdir(done)
+        self.build(done)
+        started = time.monotonic()
+        run = subprocess.run(
+            command(verb.words)(done), capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+        self.seconds = time.monotonic() - started
+        assert run.returncode in verb.codes, run.stderr
+        self.after = files(done)
+        assert self.after != self.before
 
-    return build
+    def build(self, root: str) -> None:
+        shutil.copytree(self._model, root, dirs_exist_ok=True)
+        assert mem(root, "index")[0] == 0  # a copied file is another file to the index
 
-
-def memory(root: str) -> dict[str, bytes]:
-    folder = Path(root, ".decsr/memory")
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.startswith(".")
-    }
-
-
-def invariant(verb: Verb) -> Callable[[Struck], None]:
-    with tempfile.TemporaryDirectory() as root:
-        built(verb)(root)
-        before = memory(root)
-        assert mem(root, *verb.words).returncode == 0
-        after = memory(root)
-
-    def check(struck: Struck) -> None:
-        assert "Traceback" not in struck.output, struck.output
-        found = memory(struck.root)
-        for path in before.keys() | after.keys() | found.keys():
+    def check(self, struck: Struck) -> None:
+        verb = self.verb
+        assert "Traceback" not in struck.output and "unexpected" not in struck.output, struck.output
+        found = files(struck.root)
+        for path in self.before.keys() | self.after.keys() | found.keys():
             content = found.get(path)
-            assert content in (before.get(path), after.get(path)), f"{path}: {content!r}"
+            assert content in (self.before.get(path), self.after.get(path)), f"{path}: {content}"
         if struck.code == 0:
-            assert found == after, "said to be done, and is not"
-        again = mem(struck.root, *verb.words)
-        assert again.returncode in verb.codes, again.stderr
-        doctor = mem(struck.root, "doctor")
-        assert doctor.returncode == 0, doctor.stdout
+            assert found == self.after, "said to be done, and is not"
+        if verb.last and found.get(verb.last) == self.after[verb.last]:
+            assert found == self.after, "the last file came before another one"
+        code, said = mem(struck.root, *verb.words)
+        assert code in verb.codes, said
+        if not verb.adds or found == self.before:
+            assert files(struck.root) == self.after, f"not as after a second run: {said}"
+        code, said = mem(struck.root, "doctor")
+        assert code == 0, said
 
-    return check
+
+def files(root: str) -> dict[str, str]:
+    """The memory and what lies beside the workspace; the time of day is left out."""
+    found = {}
+    for folder in (Path(root, ".decsr/memory"), Path(root, "docs")):
+        for path in folder.rglob("*"):
+            if path.is_file() and not path.name.startswith("."):
+                text = path.read_bytes().decode("utf-8", "backslashreplace")
+                text = re.sub(r"\d\d:\d\d(:\d\d(Z|[+-]\d\d:\d\d))?", "TIME", text)
+                found[str(path.relative_to(root))] = text
+    return found
+
+
+@contextmanager
+def proof(name: str) -> Iterator[Proof]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Proof(VERBS[name], folder)
 
 
 needs_strace = pytest.mark.skipif(not HAS_STRACE, reason=NO_STRACE)
@@ -126,8 +214,8 @@ needs_strace = pytest.mark.skipif(not HAS_STRACE, reason=NO_STRACE)
 
 @needs_strace
 def test_an_append_killed_at_any_tenth_write_is_whole_or_not_there() -> None:
-    verb = VERBS["append-daily"]
-    assert sweep(command(verb.words), built(verb), invariant(verb), step=10) > 1
+    with proof("append-daily") as it:
+        assert sweep(command(it.verb.words), it.build, it.check, step=10) > 1
 
 
 @needs_strace
@@ -135,14 +223,15 @@ def test_an_append_killed_at_any_tenth_write_is_whole_or_not_there() -> None:
 @pytest.mark.parametrize("fault", [KILL, EIO, ENOSPC])
 @pytest.mark.parametrize("name", VERBS)
 def test_every_verb_holds_at_every_write(name: str, fault: str) -> None:
-    verb = VERBS[name]
-    assert sweep(command(verb.words), built(verb), invariant(verb), fault=fault) > 1
+    with proof(name) as it:
+        calls = f"{WRITES},{OPENS}"
+        assert sweep(command(it.verb.words), it.build, it.check, fault=fault, calls=calls) > 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VERBS)
 def test_every_verb_holds_at_random_moments(name: str) -> None:
-    verb = VERBS[name]
-    runs = 125  # a thousand over all verbs
-    check = invariant(verb)
-    assert kill_at_random(command(verb.words), built(verb), check, runs=runs, seconds=0.4, seed=11)
+    with proof(name) as it:
+        assert kill_at_random(
+            command(it.verb.words), it.build, it.check, runs=50, seconds=it.seconds, seed=11
+        )
