@@ -5,7 +5,7 @@ Loaded by the first search that asks for it; a search by words is spared all of 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from memcli.store import chunks, embeddings, sidecar, vectors
 from memcli.store.db import Database
@@ -37,13 +37,18 @@ def nearest(
     else:
         best = {}
         beside = embeddings.of_state(database, model, None, MOST_ROWS)
-    for chunk, rows in beside:
-        if allowed is None or chunk in allowed:
-            best[chunk] = vectors.best_cosine(query, rows)
+    near = [(chunk, rows) for chunk, rows in beside if allowed is None or chunk in allowed]
+    best.update(_best(query, near))
     ranked = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
     # The sidecar may name chunks that are gone; ids are never used twice, so asking is enough.
-    alive = chunks.existing(database, [chunk for chunk, _ in ranked])
-    return [(chunk, cosine) for chunk, cosine in ranked if chunk in alive][:n]
+    found: list[tuple[int, float]] = []
+    for at in range(0, len(ranked), n):
+        asked = ranked[at : at + n]
+        alive = chunks.existing(database, [chunk for chunk, _ in asked])
+        found += [pair for pair in asked if pair[0] in alive]
+        if len(found) >= n:
+            break
+    return found[:n]
 
 
 def cosines(
@@ -53,8 +58,14 @@ def cosines(
     query = vectors.unpack(vector)
     if embeddings.dimension(database, model) != len(query):
         return {}
-    rows = embeddings.of_chunks(database, model, ids)
-    return {chunk: vectors.best_cosine(query, blob) for chunk, blob in rows.items()}
+    return _best(query, embeddings.of_chunks(database, model, ids).items())
+
+
+def _best(query: Sequence[float], rows: Collection[tuple[int, bytes]]) -> dict[int, float]:
+    """The cosine of each chunk with these rows."""
+    blobs = [blob for _, blob in rows]
+    cosines = sidecar.fastest_way().best_cosines(query, blobs)
+    return {chunk: cosine for (chunk, _), cosine in zip(rows, cosines, strict=True)}
 
 
 def tidy(database: Database, path: str, model: str) -> None:

@@ -54,8 +54,7 @@ class Sidecar:
         rows: Sequence[int] = range(self.count)
         if allowed is not None:
             rows = [row for row, chunk in enumerate(ids) if chunk in allowed]
-        # Where the model has numpy loaded already it serves here too; it is never loaded for this.
-        way = _arrays() if "numpy" in sys.modules else vectors
+        way = fastest_way()
         if len(rows) > shortlist:
             rows = way.shortlisted(query, view[ids_end:signs_end], rows, shortlist)
         best: dict[int, float] = {}
@@ -65,7 +64,10 @@ class Sidecar:
         return best
 
 
-def _arrays() -> ModuleType:
+def fastest_way() -> ModuleType:
+    """`arrays` where the model has loaded numpy already, else `vectors`: no import for this."""
+    if "numpy" not in sys.modules:
+        return vectors
     from memcli.store import arrays
 
     return arrays

@@ -62,6 +62,11 @@ def best_cosine(query: Sequence[float], rows: bytes) -> float:
     return max(cosine(query, view[at + skip : at + size]) for at in range(0, len(rows), size))
 
 
+def best_cosines(query: Sequence[float], blobs: Sequence[bytes]) -> list[float]:
+    """`best_cosine` of several chunks."""
+    return [best_cosine(query, rows) for rows in blobs]
+
+
 def distances(query: Sequence[float], all_signs: Iterable[bytes]) -> list[int]:
     """For each row's signs the number of bits that differ from the query's."""
     wanted = int.from_bytes(signs(query), "little")

@@ -47,3 +47,29 @@ def test_both_ways_give_the_same_rows_and_cosines(
     )
     one, other = vectors.cosines(query, scaled, kept), arrays.cosines(query, scaled, kept)
     assert all(abs(a - b) <= 1e-5 for a, b in zip(one, other, strict=True))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.lists(st.integers(1, 3), max_size=9))
+def test_both_ways_give_the_same_best_cosine_of_several_rows(seed: int, sizes: list[int]) -> None:
+    signs, scaled, query = rows_of(seed, sum(sizes) or 1)
+    width, size = DIMENSION // 8, vectors.SCALE.size + DIMENSION
+    rows = [
+        bytes(signs[width * at : width * (at + 1)]) + bytes(scaled[size * at : size * (at + 1)])
+        for at in range(sum(sizes))
+    ]
+    blobs = [b"".join(rows.pop() for _ in range(count)) for count in sizes]
+    one, other = vectors.best_cosines(query, blobs), arrays.best_cosines(query, blobs)
+    assert all(abs(a - b) <= 1e-5 for a, b in zip(one, other, strict=True))
+
+
+def test_blocks_join_without_a_seam() -> None:
+    signs, scaled, query = rows_of(3, arrays.BLOCK + 70)
+    rows = range(arrays.BLOCK + 70)
+    assert arrays.shortlisted(query, signs, rows, 300) == vectors.shortlisted(
+        query, signs, rows, 300
+    )
+    near = zip(
+        arrays.cosines(query, scaled, rows), vectors.cosines(query, scaled, rows), strict=True
+    )
+    assert all(abs(a - b) <= 1e-5 for a, b in near)
