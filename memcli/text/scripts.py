@@ -49,8 +49,9 @@ _UNSPACED = (
     "\U00020000-\U000323af"
 )
 _MARKED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3099\u309a\ua9e0-\uaaff]")
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_RUN_OR_WORD = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+# Patterns, not compiled: most text outside ASCII has a dash or an umlaut, and meets neither.
+_RUN = f"[{_UNSPACED}]+"
+_RUN_OR_WORD = f"[{_UNSPACED}]+|[^{_UNSPACED}]+"
 
 
 def fold(text: str) -> str:
@@ -125,7 +126,7 @@ def _forms(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in pieces(text):
         folded = fold(word)
-        if _RUN.search(folded) is not None:
+        if re.search(_RUN, folded) is not None:
             for run, is_unspaced in [run for piece in pieces(folded) for run in runs(piece)]:
                 found += grams(run) if is_unspaced else [run]
         elif is_unsure or not _is_plain(word, folded):
@@ -143,7 +144,7 @@ def _is_plain(word: str, folded: str) -> bool:
 
 def runs(folded: str) -> list[tuple[str, bool]]:
     """Cut a folded word where its script changes; True marks a run written without spaces."""
-    return [(run, _RUN.match(run) is not None) for run in _RUN_OR_WORD.findall(folded)]
+    return [(run, re.match(_RUN, run) is not None) for run in re.findall(_RUN_OR_WORD, folded)]
 
 
 def grams(run: str) -> list[str]:
