@@ -140,18 +140,21 @@ def keyword(given: Given) -> Iterator[Row]:
 def hybrid(given: Given) -> Iterator[Row]:
     """Cold search by word and meaning, over as many vectors as there are chunks."""
     root = given.roots["M"]
-    text = f"why was {given.rare} chosen"
+    seldom = given.words[len(given.words) // 2 :]
+
+    def question(turn: int) -> str:
+        # Each time another, and one that is answered: the vectors here are random, so by its words.
+        return " ".join([seldom[(os.getpid() + turn) % len(seldom)]] * 6)
+
     got = least(
         {
-            "model": lambda turn: [PYTHON, "-c", EMBED, f"{text} {os.getpid()} {turn}"],
-            "asked first": lambda turn: [
-                MEM, "search", "--root", root, f"{text} {os.getpid()} {turn}"
-            ],
+            "model": lambda turn: [PYTHON, "-c", EMBED, question(turn)],
+            "asked first": lambda turn: [MEM, "search", "--root", root, question(turn)],
             "asked again": [MEM, "search", "--root", root, given.rare],
             "keyword": [MEM, "search", "--mode", "keyword", "--root", root, given.rare],
         },
         given.rounds,
-    )  # fmt: skip
+    )
     yield Row("hybrid, new question, M / bare model", got["asked first"], got["model"], 1.4)
     yield Row("hybrid, question cached, M / keyword", got["asked again"], got["keyword"], 1.8)
 
