@@ -1,6 +1,7 @@
 """The tables of ``memory.db`` and how older databases come to them.
 
-All but ``retrievals`` can be dropped and made again from the markdown.
+All but ``retrievals`` can be dropped and made again from the markdown, ``jobs`` also from the
+history.
 """
 
 from __future__ import annotations
@@ -104,3 +105,45 @@ def first(db: Database) -> None:
         not_null={"count", "last_at"},
     )
     db.table("meta").create({"name": str, "value": str}, pk="name", not_null={"value"})
+
+
+@migrations()
+def jobs(db: Database) -> None:
+    # AUTOINCREMENT, since people name a job by its number: it must never mean another one.
+    db.execute(
+        """
+        CREATE TABLE jobs (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            key TEXT NOT NULL UNIQUE,      -- see store.jobs.key_of
+            subject TEXT NOT NULL,
+            marks TEXT NOT NULL CHECK (json_valid(marks)),
+            payload TEXT NOT NULL CHECK (json_valid(payload)),
+            state TEXT NOT NULL,           -- one of store.jobs.STATES
+            attempts INTEGER NOT NULL DEFAULT 0,
+            error TEXT NOT NULL DEFAULT '',
+            note TEXT NOT NULL DEFAULT '',
+            revision INTEGER,
+            not_before INTEGER NOT NULL DEFAULT 0,
+            created_at INTEGER NOT NULL,
+            finished_at INTEGER NOT NULL DEFAULT 0
+        )
+        """
+    )
+    db.table("jobs").create_index(["state"])
+
+
+@migrations()
+def circuits(db: Database) -> None:
+    db.table("circuits").create(  # servers that failed and are left alone; see store.circuits
+        {
+            "name": str,
+            "failures": int,  # in a row
+            "until": float,  # unix seconds
+            "reason": str,
+            "message": str,
+            "hint": str,
+        },
+        pk="name",
+        not_null={"failures", "until", "reason", "message", "hint"},
+    )
