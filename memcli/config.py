@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 
@@ -93,8 +93,7 @@ class Settings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """Settings with the place each value came from, and what was passed over."""
 
     settings: Settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memcli.errors import UsageError, WorkspaceError
 
@@ -22,8 +22,7 @@ LISTING = ("pinned", "dreams", "daily", "task", "archive", "note")
 IGNORED = "memory.db*\nmemory.vec*\nhistory/\nlock\n*.log\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Every path of the workspace whose project folder is ``root`` (absolute, links resolved)."""
 
     root: str

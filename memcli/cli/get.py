@@ -14,7 +14,7 @@ def run(
     """Print a memory file or a range of its lines."""
     scope, colon, within = place.partition(":")
     if scope == "personal" and colon:  # as hits of that scope are shown
-        context.is_personal, place = True, within
+        context, place = context._replace(is_personal=True), within
     workspace = context.open()
     show(context, get(workspace, place))
     say(context, workspace.notes)

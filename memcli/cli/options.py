@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, NamedTuple
 
@@ -47,8 +46,7 @@ class Parameter(NamedTuple):
     is_required: bool
 
 
-@dataclass(slots=True)
-class Context:
+class Context(NamedTuple):
     """What every command is told besides its own options."""
 
     format: str | None = None
