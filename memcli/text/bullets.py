@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# A first bullet that goes on about the sentence above its list: "This avoids a second copy."
+# A bullet that goes on about the sentence above its list: "This avoids a second copy."
 _EXPLAINS = re.compile(
-    r"this\s+(?:also\s+)?(?:means|avoids|allows|enables|makes|gives|lets|ensures|reduces|prevents"
-    r"|helps|saves)\b",
+    r"this\s+(?:will\s+)?(?:also\s+|then\s+)?(?:mean|avoid|allow|enable|make|give|let|ensure|reduce"
+    r"|prevent|help|save)s?\b",
     re.IGNORECASE,
 )
+# One who speaks, in minutes: "JB: I agree".
+_SPEAKER = re.compile(r"([A-Z]{2,4}):\s")
 _ASIDE = re.compile(
     r"""(?:\w+\s+)?(?:rationale|reasons?|reasoning|consequences?|implications?|justification)
     |why(?:\s.+)?
@@ -43,7 +45,8 @@ _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _NOTHING = re.compile(
     r"""(?:(?:tbd|tba|tbc|todo|fixme|wip)\b.*|none(?:\ (?:yet|so\ far|made|taken))?|n/?a|nil|nothing
     |nothing\ (?:yet|so\ far)|not\ applicable|to\ be\ (?:decided|determined|defined|done|added)
-    |see\ (?:the\ )?front\ ?matter.*|unknown|pending|etc|same\ as\ above)?""",
+    |see\ (?:the\ )?(?:front\ ?matter.*|inline|above|below)|unknown|pending|etc
+    |same\ as\ above)?""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _FILL_IN = re.compile(r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|~~.+~~")
@@ -59,7 +62,7 @@ _TAKEN_BACK = re.compile(
 )
 _ASKS = re.compile(r"\?[*_]*(?:\s*\([^()]*\))?$")
 # An entry of an index: "[ADR-7](7-cache.md) - Cache answers".
-_ENTRY = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]\([^()]*\.mdx?\)\s*[-–—:]\s")
+_ENTRY = re.compile(r"\[[^\[\]]*(?:\d[^\[\]]*\]\([^()]*|\]\([^()]*\d[^()]*)\.mdx?\)\s*[-–—:]\s")
 _RELATES = re.compile(
     r"(?:relates?|related|linked)\s+to\b|supersede[sd]\b(?:\s+by\b)?|(?:refines|amends|refined|amended)\b"
     r"(?:\s+by\b)?",
@@ -126,6 +129,12 @@ def explains(bullet: str) -> bool:
     return bool(_EXPLAINS.match(bullet))
 
 
+def is_talk(bullets: Sequence[str]) -> bool:
+    """Say whether a list tells who said what: of several speakers one has two turns."""
+    turns = [found[1] for bullet in bullets if (found := _SPEAKER.match(bullet))]
+    return 1 < len(set(turns)) < len(turns)
+
+
 def tidy(text: str) -> str:
     """Return a bullet's text without its box, block id, embeds and links into its own folder."""
     text = _BLOCK_ID.sub(
@@ -148,6 +157,7 @@ def is_placeholder(text: str) -> bool:
         or _TAKEN_BACK.search(bare)
         or _COMMAND.match(bare)
         or _ENTRY.match(bare)
+        or _EXPLAINS.match(bare)
         or _ASKS.search(bare)
         or label(bare).endswith(":")
         or not _CODE.sub("", bare.rstrip("."), count=1)

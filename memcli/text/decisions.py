@@ -226,10 +226,10 @@ class _Reader:
         self._read_items(part)
 
     def _read_items(self, items: Sequence[Block]) -> None:
-        if self.skipped is not None:
-            return
         items = [it for it in items if not (it.children and it.children[0].kind == "heading")]
         texts = [item_text(item.children) for item in items]
+        if self.skipped is not None or bullets.is_talk(texts):
+            return
         fields = [bullets.field(text) for text in texts]
         is_record = any(field and self.markers.name(field[0]) for field in fields)
         has_choice = any(field and bullets.is_choice(field[0]) for field in fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ _NOT_BEFORE = _words(
     """related open pending deferred postponed future previous past rejected superseded unresolved
     outstanding upcoming undecided no non missing possible potential alternative candidate linked
     referenced parked see old archive archived show review record recording make making write
-    writing capture capturing manage managing merge deduplicate consolidate"""
+    writing capture capturing manage managing merge deduplicate consolidate schedule example
+    examples sample draft drafts kinds types categories levels effect effects impact impacts
+    implications foreign unique check cardinality"""
 )
 # A singular marker before another noun only describes it ("decision drivers"); these may follow.
 _AFTER_ONE = _words(
@@ -27,12 +30,12 @@ _AFTER_ONE = _words(
 )
 _NOT_AFTER_MANY = _words(
     """needed pending check checklist compliance
-    deferred required to not tbd open still yet via"""
+    deferred required to not tbd open still yet via are were have must should can matter"""
 )
 # "Guidelines for good decisions" decide nothing themselves; a log of decisions does.
 _NOT_TOWARDS = _words(
-    """about against behind for from how in on through to towards what when where who why with
-    within"""
+    """about after against before behind during for from how in on through to towards upon what when
+    where who why with within without"""
 )
 _UNDECIDED = re.compile(r"\((?:pending|open|tbd|deferred|draft|to be \w+)\)")
 _BREAK = re.compile(r"[,;:&/()–—]|\s-\s|\band\b|\bor\b")
@@ -45,13 +48,15 @@ _OTHER_MATTER = re.compile(
 _ELSE = re.compile(
     r"""\b(?:consequences?|drivers?|options?|alternatives?|pros|cons|advantages|disadvantages
     |rationales?|reasons?|reasoning|why|contexts?|backgrounds?|motivations?|risks?|questions?
-    |references?|links?|related|further\s+reading|more\s+information|validation|confirmation
-    |compliance|next\s+steps?|action\s+items?|to-?dos?|follow-?ups?|rejected|status|examples?
+    |references?|links?|related|further\s+reading|more\s+information|agenda|next\s+steps?
+    |action\s+items?|to-?dos?|follow-?ups?|rejected|status|examples?
     |trade-?offs?|drawbacks?|benefits?|implications?|impacts?|notes?|contents|changelog|history
     |stakeholders|deciders|participants|attendees|authors?|owners?|dates?|non-?goals|appendix
     |glossary|implementation\s+(?:plan|steps|notes)|superseded|deprecated|obsolete|withdrawn|deferred
     |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
-    |discretion|prerequisites?|expertise)\b""",
+    |discretion|prerequisites?|expertise
+    # "Output validation" is a topic.
+    |(?<![a-z]\s)(?:validation|confirmation|compliance))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Within a section, a part for the work that the decision makes.
@@ -66,13 +71,18 @@ _WORK = re.compile(
 _GROUNDS = re.compile(
     r"""\b(?:advantages?|alternatives|benefits|concerns|considerations?|considered|considering|cons
     |consequences|criteria|downsides|drawbacks|drivers?|driven|e\.g|examples?|factors?|format
-    |implications|influenced|instructions|motivations?|one\s+of|options|possibilit(?:y|ies)
-    |procedure|process|pros|questions|rationale|reasons?|rejected|risks|scenarios|situations|steps
-    |timeline|trade-?offs?|upsides|why|workflow|would\s+(?:have|need)\s+to)\b
+    |implications|influenced|instructions|motivations?|needs?\s+to\s+be\s+(?:decided|made|taken)
+    |one\s+of|options|possibilit(?:y|ies)|(?:possible|potential)\s+(?:approaches|resolutions|solutions)
+    |pros|questions|rationale|reasons?|rejected|risks|scenarios|situations|steps?\s+\d+|steps
+    |timeline|trade-?offs?|upsides|why|would\s+(?:have|need)\s+to)\b
+    |^(?!we\s+(?:will|shall)\b).*\b(?:procedure|process|workflow)\b
     # What a thing is made of,
     |\b(?:arguments|attributes|columns|fields|headers|keys|parameters)\b
     # and what only goes on about the sentence before: "This prevents:", "where:".
-    |\b(?:when|if|in\s+order\s+to):$|^(?:currently|however|but|to\s+note|note)\b|^(?!chosen\s).*\bbecause\b
+    |^(?:results?|(?:migration|rollout)\s+strategy):$
+    |\b(?:when|if|in\s+order\s+to):$|^(?:currently|however|but|to\s+note|note)\b
+    |^(?!chosen\s|because\s).*\bbecause\b
+    |\b(?:(?:might|could)\s+be|will\s+(?:allow|enable|let))\b[^,;.]*:$
     |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b
     |^(?:where|(?:this|it|which)(?:\s+(?!is\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
     """,
@@ -88,6 +98,7 @@ _SUPPLEMENT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = 14  # a heading of more words tells something, and does not announce a list
+_ACCENTS = re.compile("[\u0300-\u036f]")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _CALL = re.compile(r"(?<=\w)\([^()]*\)")  # what a function takes in a heading of its name
 _CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
@@ -109,11 +120,11 @@ class Markers:
 
     def occur(self, title: str) -> bool:
         """Say whether any marker stands in `title` as a whole word."""
-        return bool(self._pattern.search(title.casefold()))
+        return bool(self._pattern.search(_folded(title)))
 
     def open(self, title: str) -> bool:
         """Say whether a heading with this (plain) title announces what was decided."""
-        folded = _CALL.sub(" ", _QUOTED.sub(" ", title.casefold()))
+        folded = _CALL.sub(" ", _QUOTED.sub(" ", _folded(title)))
         if _UNDECIDED.search(folded) or _OTHER_MATTER.search(folded) or folded.endswith("?"):
             return False
         if len(folded.split()) > _SENTENCE:
@@ -122,18 +133,26 @@ class Markers:
 
     def announce(self, line: str) -> bool:
         """Say whether a line before a list ("UI principles:") is but a name for what it holds."""
-        name = line.casefold().rstrip(" :")
+        name = _folded(line).rstrip(" :")
         is_last = any(found.end() == len(name) for found in self._pattern.finditer(name))
         return is_last and line.rstrip()[-1:] == ":" and len(name.split()) <= 4 and self.open(name)
 
     def alone(self, title: str) -> bool:
         """Say whether `title` is but a marker, with a word like "key" or "our" beside it."""
-        rest = self._pattern.sub(" ", title.casefold())
+        rest = self._pattern.sub(" ", _folded(title))
         return self.open(title) and set(re.findall(r"[^\W\d_]+", rest)) <= _BESIDE
 
     def name(self, field: str) -> bool:
         """Say whether `field` is the name of a field that holds a decision."""
         return len(field.split()) <= 3 and self.alone(field)
+
+
+def _folded(text: str) -> str:
+    """Return a text in lower case and without accents: "Décision" is a decision."""
+    if text.isascii():
+        return text.casefold()
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", bare).casefold()
 
 
 def speaks_of_else(title: str) -> bool:
@@ -142,11 +161,12 @@ def speaks_of_else(title: str) -> bool:
     "Status" is, "Status codes" is not. What stands in brackets only counts when it takes the rest
     back: "Cache (rejected)", but not "Cache (for context)".
     """
-    plain = _BRACKETS.sub(lambda found: " " * len(found[0]), title)
-    return not _CHOSEN.search(title) and any(
-        _SUPPLEMENT.match(plain, found.end()) or found[0].lower() in _ALWAYS
-        for found in _ELSE.finditer(title)
-        if plain[found.start()] != " " or found[0].lower() in _ALWAYS
+    folded = _folded(title)
+    plain = _BRACKETS.sub(lambda found: " " * len(found[0]), folded)
+    return not _CHOSEN.search(folded) and any(
+        _SUPPLEMENT.match(plain, found.end()) or found[0] in _ALWAYS
+        for found in _ELSE.finditer(folded)
+        if plain[found.start()] != " " or found[0] in _ALWAYS
     )
 
 
@@ -162,13 +182,13 @@ def is_dated(title: str) -> bool:
 
 def leads_away(sentence: str) -> bool:
     """Say whether a sentence before a list announces something else than decisions."""
-    last = re.split(r"[.!?]\s", sentence)[-1].rstrip(" *_")
+    last = re.split(r"[.!?][*_]*\s", sentence)[-1].rstrip(" *_")
     return last[-1:] not in ("", *".!?") and bool(_GROUNDS.search(last))
 
 
 def _spelt(marker: str) -> str:
     """Return the pattern of a marker as a whole word, in the singular and the plural."""
-    words = r"\s+".join(re.escape(word) for word in marker.casefold().split())
+    words = r"\s+".join(re.escape(word) for word in _folded(marker).split())
     if re.search(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff]", marker):
         return words  # these scripts put no space between words
     singular = words[:-1] if words.endswith("s") and len(words) > 3 else words

@@ -47,6 +47,9 @@ Whether to cache
 Relates to [a](a.md)
 Superseded by [b](b.md)
 [ADR-7](7-cache.md) - Cache answers
+[Cache answers](adr/7-cache.md): how we do it
+(see inline)
+This will then enable others to copy it
 Example of a block:"""
 
 DECIDES = """\
@@ -56,6 +59,8 @@ Use `{a b}` as it is
 Make releases monthly
 **D-01:** Use X
 [ADR-1](adr-1.md) stays
+See above all that copies are small
+This host stays
 Not TBD any more
 Use <br> nowhere
 1.5 s is the limit

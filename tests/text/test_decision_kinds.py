@@ -116,3 +116,19 @@ def test_short_line_names_its_list_alone():
     ]
     assert found.headings == 1
     assert texts("## Alternatives\n\nConstraints:\n- no\n") == []
+
+
+def test_list_of_what_people_said_decides_nothing():
+    document = "## Principles\n\n- JB: no\n- TBL: no\n- JB: no\n"
+    assert texts(document) == []
+    assert texts("## Decisions\n\n- UI: a\n- DB: b\n") == ["UI: a", "DB: b"]
+
+
+def test_field_of_a_record_with_an_accent():
+    document = "## Decisiones\n\n### D1\n\n- **Decisión:** a\n- **Motivo:** no\n"
+    assert texts(document) == ["a"]
+    assert texts("## Décision\n\n- a\n\n### Conséquences\n\n- no\n") == ["a"]
+
+
+def test_agenda_within_a_section_is_skipped():
+    assert texts("## Decisions\n\n- a\n\n### Next meeting agenda\n\n- no\n") == ["a"]

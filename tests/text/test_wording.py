@@ -20,7 +20,9 @@ Decisions and consequences
 Context & Constraints
 Decisions made in May
 Decision — storage
-Key design decisions"""
+Key design decisions
+Décision
+Decisión 3"""
 
 OTHER = """\
 Decision Drivers
@@ -50,7 +52,16 @@ run(topic, constraints)
 Parked decisions
 A user can pick the host once for all and so keep the decisions as they were
 Decisions via records
-Principles check"""
+Principles check
+Decisions are made here
+Principles matter
+Two kinds of decisions
+Effects on decisions
+First drafts of principles
+Guidance after decisions
+Example decisions
+Schedule constraints
+Foreign key constraints"""
 
 SOMETHING_ELSE = """\
 Consequences
@@ -66,7 +77,10 @@ Status: accepted
 Alternatives (rejected)
 Risks - open
 Cache (rejected)
-Required expertise"""
+Required expertise
+Next meeting agenda
+Conséquences
+4.1 Validation"""
 
 
 @pytest.mark.parametrize("title", OPENING.splitlines())
@@ -96,6 +110,7 @@ def test_titles_of_something_else(title):
         "Link handling",
         "Storage",
         "Old ones (for context)",
+        "Output validation",
     ],
 )
 def test_titles_of_a_topic(title):
@@ -120,7 +135,15 @@ Currently there are two writers:
 There are several hosts for it:
 We would need to:
 The host is changed when:
-The procedure now looks like"""
+The procedure now looks like
+The following decision needs to be taken:
+There are four potential resolutions:
+This stands for step 3:
+Result:
+Migration strategy:
+It could be thought of as:
+This setup will allow:
+**We take X.** We take it because of the following:"""
 
 
 @pytest.mark.parametrize("sentence", LEADS_AWAY.splitlines())
@@ -137,6 +160,10 @@ def test_lead_in():
     assert not leads_away("Tell others in these steps.")
     assert not leads_away('Chosen option: "X", because')
     assert not leads_away("We rejected Y for good reasons. So we do this:")
+    assert not leads_away("**We rejected Y for good reasons.** So we do this:")
+    assert not leads_away("Because X is slow, we do this:")
+    assert not leads_away("We will release by this process:")
+    assert not leads_away("Add a multi-step check that:")
 
 
 def test_titles_of_work():
