@@ -28,7 +28,7 @@ def apply(layout: Layout, changes: Sequence[Change]) -> None:
         for change in changes:
             if change.kind != "append" and change.after is not None:
                 with _naming(change.path):
-                    staged[change.path] = _stage(layout, change.path, change.after)
+                    staged[change.path] = _stage(layout, change, change.after)
         for change in sorted(changes, key=lambda change: _ORDER[change.kind]):
             with _naming(change.path):
                 _put(layout.memory_path(change.path), change, staged.get(change.path))
@@ -95,12 +95,12 @@ def edited(path: str) -> ConflictError:
     return ConflictError(f"{path} was edited just now by another program", hint="try again")
 
 
-def _stage(layout: Layout, path: str, data: bytes) -> str:
-    full = layout.memory_path(path)
+def _stage(layout: Layout, change: Change, data: bytes) -> str:
+    full = layout.memory_path(change.path)
     folder = os.path.dirname(full)
     disk.make_folder(folder)
     disk.sweep(folder)
-    return disk.stage(full, data)
+    return disk.stage(full, data, exact=change.mode)
 
 
 def _put(full: str, change: Change, staged: str | None) -> None:
@@ -122,7 +122,7 @@ def _restore(full: str, change: Change) -> None:
     elif change.before is None:
         disk.remove(full)
     else:
-        disk.replace(full, change.before)
+        disk.replace(full, change.before, exact=change.mode)
 
 
 def _state(layout: Layout, change: Change) -> str:

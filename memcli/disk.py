@@ -50,6 +50,14 @@ def size(path: str) -> int | None:
         os.close(descriptor)
 
 
+def mode(path: str) -> int | None:
+    """The permission bits of a file, None when there is none."""
+    try:
+        return stat.S_IMODE(os.stat(path, follow_symlinks=False).st_mode) & 0o777
+    except FileNotFoundError:
+        return None
+
+
 def append(path: str, data: bytes, offset: int) -> None:
     """Add to an existing file that is `offset` bytes long; on any error it is cut back to that."""
     descriptor = _open(path, os.O_WRONLY | os.O_APPEND)
@@ -73,9 +81,9 @@ def cut(path: str, size: int) -> None:
         os.close(descriptor)
 
 
-def replace(path: str, data: bytes, mode: int = 0o666) -> None:
+def replace(path: str, data: bytes, mode: int = 0o666, *, exact: int | None = None) -> None:
     """Make `data` the whole file, as `stage` and `publish` in one."""
-    temp = stage(path, data, mode)
+    temp = stage(path, data, mode, exact=exact)
     try:
         publish(temp, path)
     except BaseException:
@@ -84,11 +92,11 @@ def replace(path: str, data: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def stage(path: str, data: bytes, mode: int = 0o666) -> str:
+def stage(path: str, data: bytes, mode: int = 0o666, *, exact: int | None = None) -> str:
     """Write what shall become `path` under a hidden name beside it, durably, and return the name.
 
     The mode, and for root the owner, are those of the file there; a new one gets `mode` less the
-    umask. The folder must exist.
+    umask, or the `exact` one. The folder must exist.
     """
     folder = os.path.dirname(path)
     temp = os.path.join(folder, f"{_TEMP_HEAD}{os.urandom(8).hex()}{_TEMP_TAIL}")
@@ -101,6 +109,8 @@ def stage(path: str, data: bytes, mode: int = 0o666) -> str:
     try:
         if there is None:
             give_to_owner(descriptor, folder)
+            if exact is not None:
+                os.fchmod(descriptor, exact)
         else:
             if os.geteuid() == 0:
                 os.fchown(descriptor, there.st_uid, there.st_gid)

@@ -56,6 +56,7 @@ class Files:
         self._seen: dict[str, bytes | None] = {}
         self._added: dict[str, bytes] = {}
         self._whole: dict[str, bytes | None] = {}
+        self._modes: dict[str, int] = {}
 
     def read(self, path: str) -> bytes | None:
         """As the function `read`, with what this edit has done to the file so far."""
@@ -75,11 +76,23 @@ class Files:
         else:
             self._added[path] = self._added.get(path, b"") + data
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Make `data` the whole file. If it was read here it must not change until the end."""
+    def replace(self, path: str, data: bytes, mode: int | None = None) -> None:
+        """Make `data` the whole file. If it was read here it must not change until the end.
+
+        A file that is there keeps its mode; a new one gets `mode`, or what the umask leaves.
+        """
         self._layout.memory_path(path)
         self._added.pop(path, None)
         self._whole[path] = data
+        if mode is not None:
+            self._modes[path] = mode
+
+    def move(self, path: str, to: str) -> None:
+        """Give a file that is there another name, in the place of what may be there."""
+        data = self.read(path)
+        assert data is not None, "only what is there can be moved"
+        self.replace(to, data, disk.mode(self._layout.memory_path(path)))
+        self.delete(path)
 
     def delete(self, path: str) -> None:
         """Remove the file; nothing happens when there is none."""
@@ -108,8 +121,12 @@ class Files:
             raise edited(path)
         if before == data:
             return None
-        kind = "create" if before is None else "delete" if data is None else "replace"
-        return Change(path, kind, before, data)
+        if data is None:
+            mode = disk.mode(self._layout.memory_path(path))
+            return Change(path, "delete", before, None, mode=mode)
+        if before is None:
+            return Change(path, "create", None, data, mode=self._modes.get(path))
+        return Change(path, "replace", before, data)
 
 
 @contextmanager

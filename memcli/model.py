@@ -55,7 +55,8 @@ class Change:
     """What a revision did to one memory file.
 
     ``before`` holds all earlier bytes of a replaced file and is None for a new one. For an append
-    ``offset`` says where the new bytes begin, and ``before`` is empty.
+    ``offset`` says where the new bytes begin, and ``before`` is empty. ``mode`` has the permission
+    bits of a file that goes or comes back; with None they are left to the umask.
     """
 
     path: str
@@ -63,6 +64,7 @@ class Change:
     before: bytes | None
     after: bytes | None  # the added bytes of an append, all bytes otherwise, None for a deletion
     offset: int = 0
+    mode: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,14 @@ TEXTS = st.one_of(
         b"".join
     ),
 )
+MODES = st.none() | st.integers(0, 0o777)
 CHANGES = st.one_of(
     st.builds(
         Change, st.text(min_size=1), st.just("append"), st.just(b""), TEXTS, st.integers(0, 10**9)
     ),
-    st.builds(Change, st.text(min_size=1), st.just("create"), st.none(), TEXTS),
+    st.builds(Change, st.text(min_size=1), st.just("create"), st.none(), TEXTS, mode=MODES),
     st.builds(Change, st.text(min_size=1), st.just("replace"), TEXTS, TEXTS),
-    st.builds(Change, st.text(min_size=1), st.just("delete"), TEXTS, st.none()),
+    st.builds(Change, st.text(min_size=1), st.just("delete"), TEXTS, st.none(), mode=MODES),
 )
 REVISIONS = st.builds(
     Revision,
@@ -68,6 +69,15 @@ def test_a_record_is_json_and_reads_back_as_it_was(revision: Revision) -> None:
     data = encode(revision)
     assert json.loads(data)["note"] == revision.note
     assert decode(revision.id, data) == revision
+
+
+def test_a_record_without_a_mode_reads_as_ever() -> None:
+    revision = Revision(1, "fact", NOW, "", (Change("a.md", "delete", b"a", None, mode=0o640),))
+    data = encode(revision)
+    assert json.loads(data)["changes"][0]["mode"] == "640"
+    found = decode(1, data.replace(b'"mode": "640",', b""))
+    assert found is not None
+    assert found.changes == (Change("a.md", "delete", b"a", None),)
 
 
 @settings(deadline=None)

@@ -112,9 +112,9 @@ class Consolidated:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The new bytes of each file, None for one that goes, and what to tell of it."""
+    """The new bytes of each file, the logs that only move aside, and what to tell of it."""
 
-    files: Mapping[str, bytes | None]
+    files: Mapping[str, bytes]
     result: Consolidated
 
 
@@ -137,22 +137,18 @@ def consolidate(
         plan = _plan(
             workspace, lambda path: edit.read(workspace.layout, path), shown, days, is_folding, now
         )
-        changes = [
-            _change(workspace, path, data)
-            for path, data in plan.files.items()
-            if path in (MEMORY_FILE, DREAMS_FILE)
-        ]
+        changes = [_change(workspace, path, data) for path, data in plan.files.items()]
         return replace(plan.result, diff=diff(changes), is_preview=True)
     with workspace.edit("consolidate", now=now, note=_note(is_folding)) as files:
         plan = _plan(workspace, files.read, shown, days, is_folding, now)
         for path, data in plan.files.items():
-            if data is None:
-                files.delete(path)
-            else:
-                files.replace(path, data)
+            files.replace(path, data)
+        for log in plan.result.folded:
+            files.move(log.path, log.to)
     notes = [*plan.result.notes, *files.notes]
     if files.revision is not None:
-        notes += index_written(workspace, list(plan.files), now=now.timestamp())
+        moved = [path for log in plan.result.folded for path in (log.path, log.to)]
+        notes += index_written(workspace, [*plan.files, *moved], now=now.timestamp())
     return replace(plan.result, revision=files.revision, notes=tuple(notes))
 
 
@@ -192,14 +188,11 @@ def _plan(
     if is_folding:
         proposed = _proposed(workspace, gleaning, new_memory, notes)
         new_memory = pinned.add(new_memory, proposed, f"{now:%Y-%m-%d}")
-    files: dict[str, bytes | None] = {}
+    files: dict[str, bytes] = {}
     if new_memory != memory:
         files[MEMORY_FILE] = memory_bytes(new_memory)
     if new_dreams != dreams:
         files[DREAMS_FILE] = memory_bytes(new_dreams)
-    for log in moved:
-        files[log.to] = read(log.path)
-        files[log.path] = None
     facts = parse(new_memory).facts
     clashing = contradictions(facts)
     limits = workspace.settings.memory_max_chars, workspace.settings.memory_max_facts
@@ -265,7 +258,7 @@ def _near(facts: Sequence[PinnedFact], clashing: Sequence[Contradiction]) -> lis
     return [it for it in found if (it.one.line, it.other.line) not in apart]
 
 
-def _change(workspace: Workspace, path: str, data: bytes | None) -> Change:
+def _change(workspace: Workspace, path: str, data: bytes) -> Change:
     before = edit.read(workspace.layout, path)
     return Change(path, "create" if before is None else "replace", before, data)
 

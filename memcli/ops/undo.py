@@ -104,7 +104,7 @@ def undo(
                 if change.after is None:
                     files.delete(change.path)
                 else:
-                    files.replace(change.path, change.after)
+                    files.replace(change.path, change.after, change.mode)
     return _undone(target, files.revision, plan, notes + files.notes)
 
 
@@ -159,7 +159,7 @@ def _plan(layout: Layout, target: Revision, read: _Read, notes: list[str]) -> li
             notes.append(f"nothing of revision {target.id} is left in {path}")
             continue
         kind = "create" if now is None else "delete" if new is None else "replace"
-        plan.append(Change(path, kind, now, new))
+        plan.append(Change(path, kind, now, new, mode=change.mode))
     return plan
 
 

@@ -1,8 +1,9 @@
 """A revision as readable JSON, and as a diff for people.
 
 An append keeps its offset and the added bytes. A replaced file keeps all its earlier bytes and, to
-save room, of the later ones only the lines that took the place of bytes `start` to `end`. Bytes
-that are no UTF-8 are kept as base64.
+save room, of the later ones only the lines that took the place of bytes `start` to `end`. A file
+that goes, or comes back, has its permission bits, in octal. Bytes that are no UTF-8 are kept as
+base64.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ def _fields(change: Change) -> dict[str, object]:
     if change.kind == "append":
         return fields | {"offset": change.offset, "added": change.after}
     if change.before is None or change.after is None:
+        if change.mode is not None:
+            fields["mode"] = f"{change.mode:o}"
         return fields | {"before": change.before, "after": change.after}
     start, end, put = _splice(change.before, change.after)
     return fields | {"before": change.before, "start": start, "end": end, "put": put}
@@ -121,7 +124,8 @@ def _change(fields: dict[str, Any]) -> Change:
     before = None if fields["before"] is None else _decoded(fields["before"])
     if "put" not in fields:
         after = None if fields["after"] is None else _decoded(fields["after"])
-        return Change(path, kind, before, after)
+        mode = int(fields["mode"], 8) & 0o777 if "mode" in fields else None
+        return Change(path, kind, before, after, mode=mode)
     if before is None:
         raise ValueError("nothing was replaced")
     start, end = int(fields["start"]), int(fields["end"])

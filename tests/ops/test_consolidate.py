@@ -233,6 +233,22 @@ def test_undo_of_a_fold_gives_every_byte_back(project: Path, workspace: Workspac
     assert tree(project) == before
 
 
+def test_a_fold_and_its_undo_keep_the_mode_of_a_log(project: Path, workspace: Workspace) -> None:
+    before = modes(project)
+    private = min(path for path in before if path.startswith("daily/"))
+    (project / ".decsr/memory" / private).chmod(0o600)
+    before = modes(project)
+    result = run(workspace, is_folding=True)
+    (to,) = (one.to for one in result.folded if one.path == private)
+    assert modes(project)[to] == 0o600
+    undo(workspace.layout, now=NOW)
+    assert modes(project) == before
+
+
+def modes(root: Path) -> dict[str, int]:
+    return {path: (root / ".decsr/memory" / path).stat().st_mode & 0o777 for path in tree(root)}
+
+
 def test_a_fold_moves_logs_whole_and_then_has_nothing_to_do(
     project: Path, workspace: Workspace
 ) -> None:

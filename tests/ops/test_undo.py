@@ -186,6 +186,32 @@ def test_deleted_and_remade_files(layout: Layout) -> None:
     assert tree(layout) == {"c.md": b"c\n"}
 
 
+def test_a_file_that_comes_back_has_its_mode(layout: Layout) -> None:
+    put(layout, "a.md", b"a\n")
+    os.chmod(layout.memory_path("a.md"), 0o600)
+    for number in (change(layout, a=None), change(layout, a=None, b=b"b\n")):
+        undo(layout, number, now=NOW)
+        assert os.stat(layout.memory_path("a.md")).st_mode & 0o777 == 0o600
+    number = change(layout, c=b"c\n")
+    os.chmod(layout.memory_path("c.md"), 0o640)
+    undo(layout, number, now=NOW)
+    undo(layout, number + 1, now=NOW)
+    assert os.stat(layout.memory_path("c.md")).st_mode & 0o777 == 0o640
+
+
+def test_a_deletion_that_was_interrupted_brings_the_mode_back(layout: Layout) -> None:
+    put(layout, "a.md", b"a\n")
+    put(layout, "b.md", b"b\n")
+    os.chmod(layout.memory_path("a.md"), 0o600)
+    number = change(layout, a=None, b=None)
+    done = os.path.join(layout.history, f"{number:06d}.json")
+    os.rename(done, done.replace(".json", ".open.json"))
+    put(layout, "b.md", b"b\n")  # as if the second one were still to come
+    recover(layout)
+    assert tree(layout) == {"a.md": b"a\n", "b.md": b"b\n"}
+    assert os.stat(layout.memory_path("a.md")).st_mode & 0o777 == 0o600
+
+
 def test_a_renamed_file_is_followed(layout: Layout) -> None:
     put(layout, "a.md", b"- one\n")
     change(layout, a_=b"- two\n")
