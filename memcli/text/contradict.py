@@ -101,6 +101,26 @@ class _Claim:
     is_negated: bool
 
 
+class Details(NamedTuple):
+    """All that could be otherwise in a fact, whatever it is about."""
+
+    values: tuple[tuple[str, str], ...]  # kind and value of numbers, dates, versions, sorted
+    names: tuple[str, ...]  # and identifiers, paths, code, in their order
+    sides: tuple[tuple[str, str], ...]
+    negations: tuple[str, ...]  # sorted
+
+
+def details(text: str) -> Details:
+    """Return what two facts must have in common to say the same."""
+    claim = _take_apart(text)
+    return Details(
+        tuple(sorted((kind, value) for kind, value, _ in claim.values)),
+        tuple(name for name, _ in claim.names),
+        claim.sides,
+        tuple(sorted(word for word in claim.words if word in _NEGATIONS)),
+    )
+
+
 def clashes(texts: Sequence[str]) -> list[Clash]:
     """Return the pairs of facts among `texts` that cannot both hold, in their order."""
     claims = [_take_apart(text) for text in texts]
@@ -139,7 +159,7 @@ def _take_apart(text: str) -> _Claim:
         if kind:
             values.append((kind, word, behind))
         elif word in _NEGATIONS:
-            negations += 1
+            negations += word != "ne" or _NEGATIONS.isdisjoint(words[place + 1 :])  # "ne … pas"
         elif word in _OPPOSITES:
             sides.append((_OPPOSITES[word], word))
         elif word in _SCOPES:
