@@ -31,11 +31,9 @@ _QUIET = _words(
     " must should need needs happen happens take takes place user users person"
 )
 _LIMITING = _words(
-    "if every when whenever once unless until only except but or"
-    " usually often sometimes rarely seldom"
-    " perhaps maybe mostly"
-    " nearly almost about up more less over under than first last before after while during"
-    " without within each per"
+    "if every when whenever once unless until only except but or usually often sometimes"
+    " rarely seldom perhaps maybe mostly nearly almost about up more less over under than first"
+    " last before after while during without within each per"
     " was were been being did will got had they them their he him his she her can could may might"
     " would always never not no none nor some any all both either other own new old"
     " wenn falls sobald außer nur manchmal meist fast oder si sauf quand parfois seulement cuando"

@@ -62,24 +62,6 @@ def test_what_says_more_less_or_else_is_not(new: str, old: str) -> None:
 WORDS = st.sampled_from(
     ["The", "cache", "of", "Anna", "holds", "64", "128", "not", "never", "v1.2", "v1.3", "`a`"]
 )
-    [
-        "The",
-        "cache",
-        "of",
-        "Anna",
-        "holds",
-        "64",
-        "128",
-        "MB",
-        "not",
-        "never",
-        "v1.2",
-        "v1.3",
-        "`a`",
-        "Ben",
-        "ok",
-    ]
-)
 
 
 @settings(max_examples=200, deadline=None)
