@@ -16,12 +16,13 @@ _EXPLAINS = re.compile(
 )
 # One who speaks, in minutes: "JB: I agree".
 _SPEAKER = re.compile(r"([A-Z]{2,4}):\s")
+_NEXT_STEP = re.compile(r"\b(?:back|go|return(?:ing)?|skip)\s+to\s+step\s+\d", re.IGNORECASE)
 _ASIDE = re.compile(
     r"""(?:\w+\s+)?(?:rationale|reasons?|reasoning|consequences?|implications?|justification)
     |why(?:\s.+)?
     |(?:status|dates?|contexts?|background|problem|alternatives?|options?|option\s+\w{1,2}|pros|cons
     |examples?|risks?|impacts?|trade-?offs?|deciders|decided\s+by|authors?|owners?|stakeholders
-    |strengths?|weaknesses|benefits?|drawbacks?|limitations?|references?
+    |strengths?|weaknesses|efforts?|benefits?|drawbacks?|limitations?|references?
     |participants|superseded\s+by|supersedes)(?:\s+(?:considered|rejected))?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -46,13 +47,13 @@ _NOTHING = re.compile(
     r"""(?:(?:tbd|tba|tbc|todo|fixme|wip)\b.*|none(?:\ (?:yet|so\ far|made|taken))?|n/?a|nil|nothing
     |nothing\ (?:yet|so\ far)|not\ applicable|to\ be\ (?:decided|determined|defined|done|added)
     |see\ (?:the\ )?(?:front\ ?matter.*|inline|above|below)|unknown|pending|etc
-    |same\ as\ above)?""",
+    |same\ as\ above|(?:decision|constraint|principle)\ \#?\d+)?""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _FILL_IN = re.compile(r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|~~.+~~")
 _BRACES = re.compile(r"\{[^{}]*\s[^{}]*\}")
 _FOR_AND_AGAINST = re.compile(
-    r"(?:good|bad|neutral)(?::|,?\s+because\b)|`[+-]`\s|(?:why|whether|for\s+example)\b"
+    r"(?:❌\W*)?(?:good|bad|neutral|wrong)(?::|,?\s+because\b)|`[+-]`\s|(?:why|whether|for\s+example)\b"
     r"|examples?\b.*:$",
     re.IGNORECASE,
 )
@@ -111,7 +112,7 @@ def callout(line: str) -> tuple[str, str] | None:
 
 def is_aside(field: str) -> bool:
     """Say whether the field of a bullet ("Rationale: …") is about a decision, and none itself."""
-    return bool(_ASIDE.fullmatch(field))
+    return bool(_ASIDE.fullmatch(field.strip(" *_:")))
 
 
 def is_choice(field: str) -> bool:
@@ -129,10 +130,13 @@ def explains(bullet: str) -> bool:
     return bool(_EXPLAINS.match(bullet))
 
 
-def is_talk(bullets: Sequence[str]) -> bool:
-    """Say whether a list tells who said what: of several speakers one has two turns."""
+def narrate(bullets: Sequence[str]) -> bool:
+    """Say whether a list tells what goes on: steps that name each other, or who said what.
+
+    In a talk of several speakers one has two turns.
+    """
     turns = [found[1] for bullet in bullets if (found := _SPEAKER.match(bullet))]
-    return 1 < len(set(turns)) < len(turns)
+    return 1 < len(set(turns)) < len(turns) or any(map(_NEXT_STEP.search, bullets))
 
 
 def tidy(text: str) -> str:

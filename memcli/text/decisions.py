@@ -18,7 +18,7 @@ from memcli.text import bullets, wording
 from memcli.text.blocks import scan
 from memcli.text.decode import split_lines
 from memcli.text.facts import BOM, clean_source, clean_text, fact_hash
-from memcli.text.items import cut_label, item_text, items_in
+from memcli.text.items import cut_label, is_led_away, item_text, items_in, limited
 from memcli.text.lines import plain_title
 from memcli.text.standing import ended, parts_of
 from memcli.text.tags import is_tag, without_own_tags
@@ -123,10 +123,12 @@ class _Reader:
                 self._read_fields(block)
                 if len(block.lines) > bool(label):
                     self._hold("prose")
+                if self.skipped is None and wording.is_else(" ".join(block.lines)):
+                    self.skipped = self.opened
             elif block.kind == "list":
                 # "We rejected:" stands for its list alone, or several lists in a row.
                 if not before or before.kind != "list":
-                    is_away = bool(before and _leads_away(before, block))
+                    is_away = bool(before and is_led_away(before, block))
                 if not is_away:
                     self._read_list_below(before, block)
                 self._hold("no decision in its bullets")
@@ -204,6 +206,10 @@ class _Reader:
     def _read_list_below(self, before: Block | None, block: Block) -> None:
         """Take a list; a short line above it ("Constraints:") is a heading for it alone."""
         line = before.lines[0] if before and len(before.lines) == 1 else ""
+        whole = limited(before, block) if before else ""
+        if whole and self.opened is not None and self.skipped is None:
+            self._add(whole, block)
+            return
         if before is None or not self.markers.announce(line) or self.opened or self.skipped:
             self._read_list(block)
             return
@@ -228,7 +234,7 @@ class _Reader:
     def _read_items(self, items: Sequence[Block]) -> None:
         items = [it for it in items if not (it.children and it.children[0].kind == "heading")]
         texts = [item_text(item.children) for item in items]
-        if self.skipped is not None or bullets.is_talk(texts):
+        if self.skipped is not None or bullets.narrate(texts):
             return
         fields = [bullets.field(text) for text in texts]
         is_record = any(field and self.markers.name(field[0]) for field in fields)
@@ -252,6 +258,8 @@ class _Reader:
             return False
         own = item_text([it for it in item.children if it.kind != "list"])
         label = bullets.label(own)
+        if bullets.is_aside(own):
+            return True
         if label and self.markers.open(plain_title(label)):
             for it in nested:
                 self._add(item_text(it.children), it)
@@ -285,14 +293,3 @@ class _Reader:
         else:
             for item in items_in(rest):
                 self._add(item_text(item.children), item)
-
-
-def _leads_away(before: Block, block: Block) -> bool:
-    """Say whether a list tells of what stands right before it: a sentence, or code by its names."""
-    first = item_text(block.children[0].children) if block.children else ""
-    if before.kind == "paragraph":
-        sentence = " ".join(before.lines)
-        if before.end_line + 1 == block.start_line:
-            sentence = sentence.rstrip(" .:") + ":"  # no empty line between: they go together
-        return wording.leads_away(sentence) or bullets.explains(first)
-    return before.kind in ("fence", "indented_code") and bullets.defines(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memcli.text import bullets
+from memcli.text import bullets, wording
 from memcli.text.lines import plain_title
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _BOX = re.compile(r"\[[ xX]\](?:[ \t]+|$)")
+_END = re.compile(r"[\s,;.]+(?:(?:and|or)\s*)?$")
 _STOPS = ".,:;!?…。、，：；！？"
 
 
@@ -36,6 +37,27 @@ def item_text(children: Sequence[Block]) -> str:
 def items_in(blocks: Iterable[Block]) -> list[Block]:
     """Return the items of the lists among `blocks`, without those nested in them."""
     return [item for block in blocks if block.kind == "list" for item in block.children]
+
+
+def is_led_away(before: Block, block: Block) -> bool:
+    """Say whether a list tells of what stands right before it: a sentence, or code by its names."""
+    first = item_text(block.children[0].children) if block.children else ""
+    if before.kind == "paragraph":
+        sentence = " ".join(before.lines)
+        if before.end_line + 1 == block.start_line:
+            sentence = sentence.rstrip(" .:") + ":"  # no empty line between: they go together
+        return wording.leads_away(sentence) or bullets.explains(first)
+    return before.kind in ("fence", "indented_code") and bullets.defines(first)
+
+
+def limited(before: Block, block: Block) -> str:
+    """Return a list as one text with the sentence before it that its bullets cannot do without."""
+    limit = wording.limit(" ".join(before.lines)) if before.kind == "paragraph" else ""
+    if not limit:
+        return ""
+    texts = [_END.sub("", item_text(item.children)) for item in block.children]
+    stated = [text for text in texts if not bullets.is_placeholder(text)]
+    return f"{limit} {'; '.join(stated)}" if stated else ""
 
 
 def cut_label(item: Block, lines: Sequence[str]) -> tuple[str, int]:

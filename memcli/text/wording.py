@@ -21,7 +21,8 @@ _NOT_BEFORE = _words(
     referenced parked see old archive archived show review record recording make making write
     writing capture capturing manage managing merge deduplicate consolidate schedule example
     examples sample draft drafts kinds types categories levels effect effects impact impacts
-    implications foreign unique check cardinality"""
+    implications foreign unique check cardinality discuss document documenting facilitate identify
+    identifying define defining understand understanding"""
 )
 # A singular marker before another noun only describes it ("decision drivers"); these may follow.
 _AFTER_ONE = _words(
@@ -54,7 +55,7 @@ _ELSE = re.compile(
     |stakeholders|deciders|participants|attendees|authors?|owners?|dates?|non-?goals|appendix
     |glossary|implementation\s+(?:plan|steps|notes)|superseded|deprecated|obsolete|withdrawn|deferred
     |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
-    |discretion|prerequisites?|expertise
+    |discretion|prerequisites?|expertise|out\s+of\s+scope
     # "Output validation" is a topic.
     |(?<![a-z]\s)(?:validation|confirmation|compliance))\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -63,7 +64,7 @@ _ELSE = re.compile(
 _WORK = re.compile(
     r"""\b(?:plans?|rollout|transition|(?:implementation|migration)\s+(?:sketch|steps|plan)
     |(?:changed|modified|affected)\s+files|files(?:\s+to\s+be)?\s+(?:changed|modified|updated)
-    |future\s+\w+|considerations?|flow
+    |future\s+\w+|considerations?|flow|^process
     |^(?:milestone|phase|sprint|step|task|wave)\s+\w+)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -85,6 +86,14 @@ _GROUNDS = re.compile(
     |\b(?:(?:might|could)\s+be|will\s+(?:allow|enable|let))\b[^,;.]*:$
     |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b
     |^(?:where|(?:this|it|which)(?:\s+(?!is\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# A sentence without which its bullets say the opposite ("The host must not:") or say too much.
+_LIMITS = re.compile(
+    r"""(?:^(?:\w+\s+)?|\b(?:must|should|shall|will|do|does|can|may)\s+)\W*not\b(?!\s+only\b)[^,;:()]*:$
+    |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b[^,;:()]*:$
+    |\b(?:when|if)\s+(?:all|any|one)\s+of\s+the\s+following\b[^,;]*:$
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -170,6 +179,11 @@ def speaks_of_else(title: str) -> bool:
     )
 
 
+def is_else(line: str) -> bool:
+    """Say whether a line is but such a word ("Rationale"), a title without the mark of one."""
+    return len(line.split()) <= 2 and line[-1:].isalpha() and speaks_of_else(line)
+
+
 def speaks_of_work(title: str) -> bool:
     """Say whether a heading within a section is for carrying the decision out, or for later."""
     return any(_SUPPLEMENT.match(title, found.end()) for found in _WORK.finditer(title))
@@ -182,8 +196,18 @@ def is_dated(title: str) -> bool:
 
 def leads_away(sentence: str) -> bool:
     """Say whether a sentence before a list announces something else than decisions."""
-    last = re.split(r"[.!?][*_]*\s", sentence)[-1].rstrip(" *_")
+    last = _last(sentence)
     return last[-1:] not in ("", *".!?") and bool(_GROUNDS.search(last))
+
+
+def limit(sentence: str) -> str:
+    """Return the sentence right before a list that denies its bullets or makes them conditions."""
+    last = _last(sentence)
+    return last if _LIMITS.search(last) else ""
+
+
+def _last(sentences: str) -> str:
+    return re.split(r"[.!?][*_]*\s", sentences)[-1].rstrip(" *_")
 
 
 def _spelt(marker: str) -> str:

@@ -49,6 +49,8 @@ Superseded by [b](b.md)
 [ADR-7](7-cache.md) - Cache answers
 [Cache answers](adr/7-cache.md): how we do it
 (see inline)
+Decision 1
+❌ WRONG: each host copies it
 This will then enable others to copy it
 Example of a block:"""
 
@@ -61,6 +63,8 @@ Make releases monthly
 [ADR-1](adr-1.md) stays
 See above all that copies are small
 This host stays
+Decision 1 stays
+✅ RIGHT: one host copies it
 Not TBD any more
 Use <br> nowhere
 1.5 s is the limit
@@ -123,6 +127,7 @@ def test_fields_beside_a_decision():
     assert not is_aside("Links")
     assert is_aside("Justification")
     assert is_aside("Strengths")
+    assert is_aside("**Benefits**:")
 
 
 def test_names_of_a_choice():

@@ -132,3 +132,39 @@ def test_field_of_a_record_with_an_accent():
 
 def test_agenda_within_a_section_is_skipped():
     assert texts("## Decisions\n\n- a\n\n### Next meeting agenda\n\n- no\n") == ["a"]
+
+
+def test_steps_that_name_each_other_decide_nothing():
+    document = "## Decision\n\n1. Ask for X.\n2. If it is there, skip to step 3.\n3. Go on.\n"
+    assert texts(document) == []
+
+
+def test_list_that_is_denied_stays_with_its_sentence():
+    document = "## Decision\n\nWe copy. The host must not:\n\n- copy,\n- TBD\n- ask; or\n- go.\n"
+    assert texts(document) == ["The host must not: copy; ask; go"]
+
+
+def test_benefits_above_a_nested_list():
+    document = "## Decision\n\n1. a\n2. Take X\n   - b\n   - Benefits\n     - no\n"
+    assert texts(document) == ["a", "Take X; b; Benefits; no"]
+    assert texts("## Decision\n\nTake X\n\n- Benefits\n  - no\n- Rest\n  - a\n") == ["Rest; a"]
+
+
+def test_title_without_a_mark_skips_the_rest_of_a_section():
+    document = """\
+## Decision
+
+- a
+
+Rationale
+
+### Speed
+
+- no
+
+## Constraints
+
+- b
+"""
+    assert texts(document) == ["a", "b"]
+    assert texts(document.replace("Rationale", "Rationale:")) == ["a", "no", "b"]

@@ -1,7 +1,14 @@
 import pytest
 
 from memcli.text.decisions import MARKERS
-from memcli.text.wording import Markers, leads_away, speaks_of_else, speaks_of_work
+from memcli.text.wording import (
+    Markers,
+    is_else,
+    leads_away,
+    limit,
+    speaks_of_else,
+    speaks_of_work,
+)
 
 OPENING = """\
 Decisions
@@ -59,6 +66,8 @@ Two kinds of decisions
 Effects on decisions
 First drafts of principles
 Guidance after decisions
+Facilitate strategic decisions
+Documenting decisions
 Example decisions
 Schedule constraints
 Foreign key constraints"""
@@ -79,6 +88,7 @@ Risks - open
 Cache (rejected)
 Required expertise
 Next meeting agenda
+Out of scope
 Conséquences
 4.1 Validation"""
 
@@ -168,6 +178,8 @@ def test_lead_in():
 
 def test_titles_of_work():
     assert speaks_of_work("Plan")
+    assert speaks_of_work("Process")
+    assert not speaks_of_work("Release process")
     assert speaks_of_work("Files to be changed")
     assert speaks_of_work("Phase 2: the store")
     assert speaks_of_work("Task 1: Build the store")
@@ -195,3 +207,39 @@ def test_lines_that_announce(line):
 )
 def test_lines_that_do_not(line):
     assert not Markers(MARKERS).announce(line)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The host must **not**:",
+        "Explicitly not supported:",
+        "It should not call others with:",
+        "They don't copy:",
+        "A copy is kept only when all of the following are true:",
+    ],
+)
+def test_sentences_that_limit_a_list(sentence):
+    assert limit(f"We take X. {sentence}") == sentence
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We keep:",
+        "Two rules follow, not enforced:",
+        "We will not only copy:",
+        "It does not copy.",
+        "There is one folder, not three:",
+        "",
+    ],
+)
+def test_sentences_that_do_not(sentence):
+    assert limit(sentence) == ""
+
+
+def test_title_without_a_mark():
+    assert is_else("Rationale")
+    assert not is_else("Rationale:")
+    assert not is_else("Storage")
+    assert not is_else("")
