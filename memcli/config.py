@@ -33,7 +33,7 @@ class Settings:
     embedding_provider: str = _setting(
         "builtin",
         "who makes vectors; none searches by keyword only",
-        one_of=("builtin", "ollama", "openai", "none"),
+        one_of=("builtin", "ollama", "openai", "gemini", "none"),
         private=True,
     )
     embedding_model: str = _setting("", "the provider's model; empty takes its own", private=True)
@@ -46,7 +46,7 @@ class Settings:
     llm_provider: str = _setting(
         "none",
         "who writes summaries and finds facts; none makes extracts",
-        one_of=("none", "ollama", "openai"),
+        one_of=("none", "ollama", "openai", "gemini"),
         private=True,
     )
     llm_model: str = _setting("", "the provider's model; empty takes its own", private=True)
@@ -84,6 +84,21 @@ class Settings:
         14, "days after which a daily log is digested into DREAMS.md"
     )
     consolidate_max_chars: int = _setting(24000, "characters that the digest may have, roughly")
+    jobs_days: int = _setting(
+        14, "days back from today whose logs and archived texts are searched for facts"
+    )
+    jobs_max_calls: int = _setting(
+        50,
+        "times that one mem jobs run, or one day of --watch, asks the model; 0 is no limit",
+        private=True,
+    )
+    jobs_per_minute: int = _setting(
+        30, "how often in a minute a job asks the model; 0 is no limit", private=True
+    )
+    jobs_attempts: int = _setting(10, "times a job is tried before it has failed", least=1)
+    jobs_settle: float = _setting(
+        60.0, "seconds without a new entry after which --watch takes up those of a log"
+    )
     memory_max_chars: int = _setting(
         4000, "characters of the facts in force above which a warning is given; 0 is no limit"
     )

@@ -15,6 +15,11 @@ class MemError(Exception):
         super().__init__(message)
         self.hint = hint
 
+    @property
+    def with_hint(self) -> str:
+        """Both on one line, for a note."""
+        return f"{self} ({self.hint})" if self.hint else str(self)
+
 
 class RefusedError(MemError):
     """Asked for, understood, and not done: a guard said no."""
@@ -53,14 +58,19 @@ class ProviderError(MemError):
     """An embedder or LLM did not do its part.
 
     ``reason`` sorts it: ``key`` and ``model`` (wrong, fix the settings), ``quota`` (terminal: stop
-    and say so), ``busy`` and ``down`` (worth another try later), ``reply`` (it answered nonsense).
+    and say so), ``busy`` and ``down`` (worth another try later), ``request`` (this one is not
+    taken, whenever it is sent), ``reply`` (it answered nonsense). ``after`` is in how many seconds
+    the server wants to be asked again, 0 where it does not say.
     """
 
     exit_code = 4
 
-    def __init__(self, message: str, hint: str = "", reason: str = "down") -> None:
+    def __init__(
+        self, message: str, hint: str = "", reason: str = "down", *, after: float = 0.0
+    ) -> None:
         super().__init__(message, hint)
         self.reason = reason
+        self.after = after
 
 
 class ConflictError(MemError):

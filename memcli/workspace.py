@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from memcli.edit import Files
     from memcli.layout import Layout
     from memcli.providers.base import LLM, Embedder
+    from memcli.providers.guard import Guard
 
 
 class Workspace:
@@ -30,6 +32,8 @@ class Workspace:
         self.loaded = loaded
         self.scope = scope
         self.notes: list[str] = list(loaded.notes)  # to be said once, on stderr
+        self.clock = time.time  # of what is kept about servers; verbs are told the time
+        self.is_asking_anyway = False
         self._backend: Backend | None = None
         self._embedder: Embedder | None = None
         self._has_embedder = False
@@ -81,7 +85,12 @@ class Workspace:
         if not self._has_embedder:
             name = self.settings.embedding_provider
             module = tables.load("embedding provider", providers.TABLE, name)
-            self._embedder = module.open_embedder(self.settings)
+            opened: Embedder | None = module.open_embedder(self.settings)
+            if opened is not None and opened.is_remote:
+                from memcli.providers.guard import GuardedEmbedder  # spared what stays here
+
+                opened = GuardedEmbedder(opened, self._guard("embedding"))
+            self._embedder = opened
             self._has_embedder = True
         return self._embedder
 
@@ -91,9 +100,35 @@ class Workspace:
         if not self._has_llm:
             name = self.settings.llm_provider
             module = tables.load("LLM provider", providers.LLMS, name)
-            self._llm = module.open_llm(self.settings)
+            opened: LLM | None = module.open_llm(self.settings)
+            if opened is not None:
+                from memcli.providers.guard import GuardedLLM  # as above
+
+                opened = GuardedLLM(opened, self._guard("llm"))
+            self._llm = opened
             self._has_llm = True
         return self._llm
+
+    def _guard(self, section: str) -> Guard:
+        from memcli.providers.guard import Guard, name_of
+
+        names = ("provider", "url", "model", "key", "timeout")
+        values = [getattr(self.settings, f"{section}_{name}") for name in names]
+        return Guard(self, name_of(section, *values))
+
+    @contextmanager
+    def asking_anyway(self) -> Iterator[None]:
+        """Within this, servers are asked even if they failed a moment ago: somebody wants it so."""
+        before, self.is_asking_anyway = self.is_asking_anyway, True
+        try:
+            yield
+        finally:
+            self.is_asking_anyway = before
+
+    def make_index(self) -> None:
+        """See that there is a database, for what is kept there beside the index."""
+        if self._backend is None:
+            self.open_backend()
 
     @contextmanager
     def lock(self, verb: str, wait: float | None = None) -> Iterator[None]:

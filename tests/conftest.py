@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from memcli.workspace import Workspace, open_workspace
-from tests.servers import EmbeddingServer, embedding_server
+from tests.servers import Server, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -200,9 +200,9 @@ def mem(tmp_path: Path, project: Path) -> Program:
 
 
 @pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
+def server() -> Iterator[Server]:
     """An embedding server on this machine."""
-    with embedding_server() as found:
+    with serving() as found:
         yield found
 
 

@@ -35,7 +35,7 @@ def asked(workspace: Workspace, llm: LLM, prompt: Prompt) -> str | None:
             prompt.text, system=prompt.system, schema=prompt.schema, max_tokens=prompt.max_tokens
         )
     except ProviderError as error:
-        workspace.notes.append(f"{error}; made without a model")
+        workspace.notes.append(f"made without a model: {error.with_hint}")
         return None
 
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from memcli import disk, layout
 from memcli.errors import StoreError
+from memcli.ops import queue
 from memcli.ops.differ import differ, some_files
 from memcli.ops.index import apply, confirmed
+from memcli.ops.servers import failing
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 
-CHECKED = ("files", "index", "settings", "modes")
+CHECKED = ("files", "index", "settings", "modes", "servers")
 
 # What synchronising programs call the loser of a conflict.
 _CONFLICT_COPY = re.compile(r"conflicted copy|\.sync-conflict-|\(conflict\b", re.IGNORECASE)
@@ -50,6 +52,8 @@ def doctor(workspace: Workspace, *, now: float, is_fixing: bool = False) -> Diag
         *_index(workspace, now, is_fixing),
         *_files(workspace),
         *_modes(workspace, is_fixing),
+        *_servers(workspace),
+        *_jobs(workspace),
     ]
     problems += _ignored(workspace, is_fixing)
     return Diagnosis(tuple(problems), CHECKED, tuple(workspace.notes))
@@ -159,6 +163,23 @@ def _modes(workspace: Workspace, is_fixing: bool) -> list[Problem]:
         fix = f"chmod {wanted:o}" if is_fixing else f"chmod {wanted:o} {name}"
         problems.append(Problem("open-mode", f"{name} can be read by others", fix, is_fixing))
     return problems
+
+
+def _servers(workspace: Workspace) -> list[Problem]:
+    """Servers that the settings name and that do not do their part; asking is all that is done."""
+    return [
+        Problem(f"{section}-server", str(error), error.hint or f"mem config get {section}.url")
+        for section, error in failing(workspace)
+    ]
+
+
+def _jobs(workspace: Workspace) -> list[Problem]:
+    """Jobs that failed for good: only a person can say whether they are worth another try."""
+    failed = queue.counts(workspace).get("failed", 0)
+    if not failed:
+        return []
+    jobs = "1 job has failed" if failed == 1 else f"{failed} jobs have failed"
+    return [Problem("jobs-failed", jobs, "mem jobs list says why; mem jobs retry, or clear")]
 
 
 def _ignored(workspace: Workspace, is_fixing: bool) -> list[Problem]:

@@ -20,7 +20,7 @@ def embed_pending(
     """Embed all that is pending, newest first; how many, and what there is to say.
 
     Stopped at any point it goes on there the next time. A provider that fails is a note: keyword
-    search has these chunks already.
+    search has these chunks already. One that failed before is asked all the same.
     """
     embedder = workspace.embedder
     if embedder is None:
@@ -32,20 +32,24 @@ def embed_pending(
         if progress:
             progress("embedding", done, total)
         try:
-            _embed(workspace, waiting, now)
+            with workspace.asking_anyway():
+                _embed(workspace, waiting, now)
         except ProviderError as error:
-            hint = f" ({error.hint})" if error.hint else ""
-            return done, [f"{total - done} chunks have no vectors yet: {error}{hint}"]
+            return done, [f"{total - done} chunks have no vectors yet: {error.with_hint}"]
         done += len(waiting)
     return done, []
 
 
 def embed_newest(workspace: Workspace, *, now: float) -> int:
-    """Embed a few of the newest that are pending; how many. Raises ProviderError."""
+    """Embed a few of the newest that are pending; how many. Raises ProviderError.
+
+    A provider that failed before is asked all the same: to wait is the caller's part.
+    """
     _follow_model(workspace)
     waiting = workspace.backend.pending(QUIET_BATCH)
     if waiting:
-        _embed(workspace, waiting, now)
+        with workspace.asking_anyway():
+            _embed(workspace, waiting, now)
     return len(waiting)
 
 

@@ -130,8 +130,7 @@ def _query_vector(
     except ProviderError as error:
         if options.mode == "vector":
             raise
-        hint = f" ({error.hint})" if error.hint else ""
-        workspace.notes.append(f"searched by keyword only, no embedding: {error}{hint}")
+        workspace.notes.append(f"searched by keyword only, no embedding: {error.with_hint}")
         return None
 
     def keep() -> None:

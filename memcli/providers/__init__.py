@@ -2,12 +2,14 @@
 
 TABLE = {
     "builtin": "memcli.providers.builtin",
+    "gemini": "memcli.providers.gemini",
     "none": "memcli.providers.none",
     "ollama": "memcli.providers.ollama",
     "openai": "memcli.providers.openai",
 }
 
 LLMS = {
+    "gemini": "memcli.providers.gemini",
     "none": "memcli.providers.none",
     "ollama": "memcli.providers.ollama",
     "openai": "memcli.providers.openai",

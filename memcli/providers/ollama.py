@@ -1,18 +1,27 @@
-"""Embeddings and prose from a local Ollama server, by its official client."""
+"""Embeddings and prose from a local Ollama server, by its official client.
+
+How long a model stays loaded is left to the server (OLLAMA_KEEP_ALIVE), and a missing one is never
+pulled: that is gigabytes, so the command for it is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import ProviderError
-from memcli.providers.remote import RemoteEmbedder
-from memcli.providers.replies import prose, within
+from memcli.providers.remote import RemoteEmbedder, RemoteLLM, Task
+from memcli.providers.replies import within
 
 if TYPE_CHECKING:
+    from ollama import Client
+
     from memcli.config import Settings
     from memcli.providers.base import LLM, Embedder
+    from memcli.providers.http import Server
+
+T = TypeVar("T")
 
 MODEL = "nomic-embed-text"
 CHAT_MODEL = "llama3.2"
@@ -26,67 +35,74 @@ def open_embedder(settings: Settings) -> Embedder:
 
     An empty address means the client's own rule (OLLAMA_HOST).
     """
-    model, url = settings.embedding_model or MODEL, settings.embedding_url
-    timeout = settings.embedding_timeout
+    model, timeout = settings.embedding_model or MODEL, settings.embedding_timeout
 
-    def ask(texts: list[str]) -> Sequence[Sequence[float]]:
-        # Here, not above: this import costs more than a search whose query vector is cached.
-        from ollama import Client
+    def ask(texts: list[str], is_query: bool, seconds: float) -> Sequence[Sequence[float]]:
+        def embed(client: Client) -> Sequence[Sequence[float]]:
+            return client.embed(model=model, input=texts, truncate=True).embeddings
 
-        with _sorted_errors(model, url, "embedding"):
-            client = Client(host=url or None, timeout=timeout)
-            answer = within(
-                timeout, "Ollama", lambda: client.embed(model=model, input=texts, truncate=True)
-            )
-        return answer.embeddings
+        url, key = settings.embedding_url, settings.embedding_key
+        return _asked("embedding", url, model, key, seconds, embed)
 
-    return RemoteEmbedder("ollama", model, batch=BATCH, who="Ollama", ask=ask)
+    return RemoteEmbedder("ollama", model, batch=BATCH, who="Ollama", timeout=timeout, ask=ask)
 
 
 def open_llm(settings: Settings) -> LLM:
     """An LLM that asks nothing of the server yet."""
-    return OllamaLLM(settings.llm_model or CHAT_MODEL, settings.llm_url, settings.llm_timeout)
+    model = settings.llm_model or CHAT_MODEL
 
+    def ask(task: Task, seconds: float) -> tuple[object, bool]:
+        options = {"temperature": 0, "num_predict": task.max_tokens, "num_ctx": WINDOW}
 
-class OllamaLLM:
-    """One chat model of one server. An empty `url` means the client's own rule (OLLAMA_HOST)."""
-
-    def __init__(self, model: str, url: str, timeout: float) -> None:
-        self._model = model
-        self._url = url
-        self._timeout = timeout
-
-    @property
-    def name(self) -> str:
-        return f"ollama:{self._model}"
-
-    def complete(
-        self,
-        prompt: str,
-        *,
-        system: str = "",
-        schema: dict[str, Any] | None = None,
-        max_tokens: int = 1_000,
-    ) -> str:
-        from ollama import Client  # here, not above: it costs more than a search
-
-        messages = [{"role": "system", "content": system}] if system else []
-        messages.append({"role": "user", "content": prompt})
-        options = {"temperature": 0, "num_predict": max_tokens, "num_ctx": WINDOW}
-        with _sorted_errors(self._model, self._url, "llm"):
-            client = Client(host=self._url or None, timeout=self._timeout)
-            answer = within(
-                self._timeout,
-                "Ollama",
-                lambda: client.chat(
-                    model=self._model, messages=messages, format=schema, options=options
-                ),
+        def chat(client: Client) -> tuple[str, bool]:
+            # As it is written: then an answer that broke off is known by its missing end.
+            parts = client.chat(
+                model=model,
+                messages=task.messages,
+                format=task.schema,
+                options=options,
+                stream=True,
             )
-        return prose(answer.message.content, "Ollama", is_cut=answer.done_reason == "length")
+            text = []
+            for part in parts:
+                text.append(part.message.content or "")
+                if part.done:
+                    return "".join(text), part.done_reason == "length"
+            raise ProviderError("Ollama broke off its answer")
+
+        return _asked("llm", settings.llm_url, model, settings.llm_key, seconds, chat)
+
+    return RemoteLLM("ollama", model, who="Ollama", timeout=settings.llm_timeout, ask=ask)
+
+
+def _asked(
+    section: str, url: str, model: str, key: str, seconds: float, ask: Callable[[Client], T]
+) -> T:
+    """What `ask` gets from a client. Raises ProviderError, sorted."""
+    # Here, not above: these imports cost more than a search whose query vector is cached.
+    from ollama import Client
+
+    from memcli.providers.http import Server, bounded
+
+    server = Server(section, "Ollama", url, model, key)
+    try:
+        client = Client(
+            host=url or None,
+            follow_redirects=False,  # the key is for this address alone
+            timeout=seconds,
+            headers={"Authorization": f"Bearer {key}"} if key else None,
+            event_hooks={"response": [bounded(server.title, seconds)]},
+        )
+    except ValueError as error:
+        raise ProviderError(
+            f"{server.title}: that is no address", hint=f"mem config get {section}.url"
+        ) from error
+    with _sorted_errors(server):
+        return within(seconds, server.title, lambda: ask(client))
 
 
 @contextmanager
-def _sorted_errors(model: str, url: str, section: str) -> Iterator[None]:
+def _sorted_errors(server: Server) -> Iterator[None]:
     """Turn whatever the client raises into a ProviderError with its reason."""
     import httpx
     from ollama import ResponseError
@@ -94,22 +110,40 @@ def _sorted_errors(model: str, url: str, section: str) -> Iterator[None]:
     try:
         yield
     except ResponseError as error:
-        raise _refusal(model, error.status_code, error.error) from error
-    except (ConnectionError, httpx.HTTPError) as error:
-        place = f" at {url}" if url else ""
-        other = "builtin" if section == "embedding" else "none"
+        raise _refusal(server, error.status_code, error.error) from error
+    except httpx.TimeoutException as error:
         raise ProviderError(
-            f"Ollama does not answer{place} ({type(error).__name__})",
-            hint=f"ollama serve, or: mem config set {section}.provider {other}",
+            f"{server.title} does not answer in time",
+            hint=f"it may still load {server.model}: try again, or raise {server.section}.timeout",
         ) from error
-    except (ValueError, TypeError) as error:  # not JSON, or not the reply that was asked for
-        raise ProviderError(f"Ollama answered nonsense: {error}", reason="reply") from error
+    except (ConnectionError, httpx.HTTPError, httpx.InvalidURL) as error:
+        other = "builtin" if server.section == "embedding" else "none"
+        raise ProviderError(
+            f"{server.title} does not answer ({type(error).__name__})",
+            hint=f"ollama serve, or: mem config set {server.section}.provider {other}",
+        ) from error
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        # What the client meets in a reply that is no JSON, or another one than it asked for.
+        raise ProviderError(
+            f"Ollama answered nonsense ({type(error).__name__})", reason="reply"
+        ) from error
 
 
-def _refusal(model: str, status: int, message: str) -> ProviderError:
-    if status == 404:
+def _refusal(server: Server, status: int, text: object) -> ProviderError:
+    from memcli.providers.http import refusal
+
+    said = str(text).lower()
+    if status == 404 or ("not found" in said and "pull" in said):
         return ProviderError(
-            f"Ollama has no model {model}", hint=f"ollama pull {model}", reason="model"
+            f"Ollama has no model {server.model}",
+            hint=f"ollama pull {server.model}",
+            reason="model",
         )
-    reason = {401: "key", 403: "key", 429: "busy"}.get(status, "down")
-    return ProviderError(f"Ollama refused with {status}: {message}", reason=reason)
+    if "does not support" in said:
+        kind = "embeddings" if server.section == "embedding" else "answers"
+        return ProviderError(
+            f"{server.model} is no model for {kind}",
+            hint=f"mem config get {server.section}.model",
+            reason="model",
+        )
+    return refusal(server, status, str(text))

@@ -18,6 +18,8 @@ _SLACK = 0.5  # seconds in which the client's own time-out, which tells more, co
 _PREFIXES = {
     "nomic-embed-text": ("search_query: ", "search_document: "),
     "mxbai-embed-large": ("Represent this sentence for searching relevant passages: ", ""),
+    "gemini-embedding-2": ("task: search result | query: ", "title: none | text: "),
+    "gemini-embedding-2-preview": ("task: search result | query: ", "title: none | text: "),
     "snowflake-arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
 }
 
@@ -39,7 +41,7 @@ def within(seconds: float, who: str, ask: Callable[[], T]) -> T:
     thread.start()
     thread.join(seconds + _SLACK)
     if not outcome:
-        raise ProviderError(f"{who} did not answer within {seconds:g} s")
+        raise ProviderError(f"{who} does not answer within {seconds:.3g} s")
     answer, error = outcome[0]
     if error is not None:
         raise error

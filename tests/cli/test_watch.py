@@ -18,7 +18,7 @@ import pytest
 from memcli.ops.refresh import BEAT, WALKED_ANYWAY
 from memcli.ops.watch import DEBOUNCE
 from tests.conftest import PlainUser, Program, opened, write
-from tests.servers import EmbeddingServer
+from tests.servers import Server
 from tests.watching import wait_in_step, wait_until, watching
 
 
@@ -304,7 +304,7 @@ def beaten_at(root: Path) -> int:
 
 
 @pytest.mark.slow
-def test_vectors_are_made_beside_it(mem: Program, server: EmbeddingServer) -> None:
+def test_vectors_are_made_beside_it(mem: Program, server: Server) -> None:
     env = {"MEM_EMBEDDING_PROVIDER": "ollama", "MEM_EMBEDDING_URL": server.url}
     with watching(mem, env=env) as watch:
         assert watch.next()["pending"] > 100
@@ -321,7 +321,7 @@ def test_vectors_are_made_beside_it(mem: Program, server: EmbeddingServer) -> No
 
 
 @pytest.mark.slow
-def test_a_provider_that_is_down_is_said_once(mem: Program, server: EmbeddingServer) -> None:
+def test_a_provider_that_is_down_is_said_once(mem: Program, server: Server) -> None:
     server.fault = "503"
     env = {"MEM_EMBEDDING_PROVIDER": "openai", "MEM_EMBEDDING_URL": server.url,
            "MEM_EMBEDDING_MODEL": "m"}  # fmt: skip

@@ -13,7 +13,7 @@ from memcli.errors import RefusedError, UsageError
 from memcli.ops.flush import KEPT, flush
 from memcli.text.keeping import UNVERIFIED
 from memcli.text.tokens import estimate
-from tests.chat_server import ChatServer, chat_server
+from tests.servers import Server, serving
 from tests.conftest import FIXTURES, opened, write
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -36,8 +36,8 @@ def lines(rows: list[dict[str, object]]) -> bytes:
 
 
 @pytest.fixture
-def chat() -> Iterator[ChatServer]:
-    with chat_server() as found:
+def chat() -> Iterator[Server]:
+    with serving() as found:
         yield found
 
 
@@ -115,7 +115,7 @@ def test_it_is_bounded(empty: Path) -> None:
     assert estimate("\n".join(f"- {one}" for one in done.facts)) <= 800
 
 
-def test_a_model_is_held_to_who_said_what(empty: Path, chat: ChatServer) -> None:
+def test_a_model_is_held_to_who_said_what(empty: Path, chat: Server) -> None:
     facts = [
         {"text": "Ines keeps 3 retries, it was decided.", "said_by": "Person"},
         {"text": "The cache holds 512 entries.", "said_by": "Person"},
@@ -139,7 +139,7 @@ def test_a_model_is_held_to_who_said_what(empty: Path, chat: ChatServer) -> None
 
 
 @pytest.mark.parametrize("says", ["no JSON", '{"facts": []}', '{"facts": [{"text": "17 llamas"}]}'])
-def test_a_model_that_fails_costs_a_note(empty: Path, chat: ChatServer, says: str) -> None:
+def test_a_model_that_fails_costs_a_note(empty: Path, chat: Server, says: str) -> None:
     chat.says = says
     workspace = opened(empty, llm_provider="ollama", llm_url=chat.url)
     done = flush(workspace, lines(ROWS), is_forced=True, now=NOW)

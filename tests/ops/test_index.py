@@ -29,7 +29,7 @@ from memcli.ops.search import search
 from memcli.text.query import build
 from memcli.workspace import Workspace
 from tests.conftest import NOW, PlainUser, Program, opened, write
-from tests.servers import EmbeddingServer
+from tests.servers import Server
 
 ASKED = ("commit", "buffer", "東京", "append_daily", '"the buffer"', "gone")
 
@@ -393,7 +393,7 @@ def test_a_file_swapped_for_another_of_the_same_size_and_time(empty: Path) -> No
 
 
 def test_an_appended_entry_leaves_the_other_chunks_and_vectors(
-    project: Path, server: EmbeddingServer
+    project: Path, server: Server
 ) -> None:
     day = project / ".decsr/memory/daily/2026-11-18.md"
     workspace = opened(
@@ -422,7 +422,7 @@ def test_an_appended_entry_leaves_the_other_chunks_and_vectors(
     workspace.close()
 
 
-def test_a_passage_that_moved_is_not_embedded_again(project: Path, server: EmbeddingServer) -> None:
+def test_a_passage_that_moved_is_not_embedded_again(project: Path, server: Server) -> None:
     tasks = project / ".decsr/memory/tasks"
     workspace = opened(
         project, embedding_provider="openai", embedding_url=server.url, embedding_model="m"
@@ -439,7 +439,7 @@ def test_a_passage_that_moved_is_not_embedded_again(project: Path, server: Embed
 # --- vectors ---
 
 
-def test_stopped_embedding_keeps_what_was_made(project: Path, server: EmbeddingServer) -> None:
+def test_stopped_embedding_keeps_what_was_made(project: Path, server: Server) -> None:
     given = {"embedding_provider": "openai", "embedding_url": server.url, "embedding_model": "m"}
     workspace = opened(project, **given)
     index(workspace, now=time.time(), is_embedding=False)

@@ -21,12 +21,12 @@ from memcli.ops.index import index
 from memcli.ops.search import Hits, record, search
 from memcli.workspace import Workspace, open_workspace
 from tests.conftest import NOW, Program, copied, opened, write
-from tests.servers import EmbeddingServer
+from tests.servers import Server
 
 MODES = ("keyword", "hybrid", "vector")
 
 
-def served(server: EmbeddingServer, provider: str = "openai", **more: str) -> dict[str, str]:
+def served(server: Server, provider: str = "openai", **more: str) -> dict[str, str]:
     return {
         "embedding_provider": provider,
         "embedding_url": server.url,
@@ -60,10 +60,10 @@ def places(hits: Hits) -> list[tuple[str, int]]:
 @pytest.fixture(scope="module")
 def semantic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The believable workspace, by word and by meaning."""
-    from tests.servers import embedding_server
+    from tests.servers import serving
 
     root = copied("workspace", tmp_path_factory.mktemp("semantic") / "project")
-    with embedding_server() as server, indexed(root, **served(server)) as workspace:
+    with serving() as server, indexed(root, **served(server)) as workspace:
         yield workspace
 
 
@@ -124,7 +124,7 @@ RARE = "quixotic7zebra"
 @pytest.mark.parametrize("count", [1, 2, 10])
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 def test_a_notes_own_word_finds_it_among_few(
-    empty: Path, server: EmbeddingServer, count: int, mode: str
+    empty: Path, server: Server, count: int, mode: str
 ) -> None:
     for at in range(count):
         write(empty, f"tasks/{at}.md", f"# Note {at}\n\nwords that all notes share, number{at}\n")
@@ -135,7 +135,7 @@ def test_a_notes_own_word_finds_it_among_few(
         assert len(ask(workspace, "words share", mode=mode, k=20).hits) == count
 
 
-def test_every_notes_own_word_finds_it_among_many(project: Path, server: EmbeddingServer) -> None:
+def test_every_notes_own_word_finds_it_among_many(project: Path, server: Server) -> None:
     memory = project / ".decsr/memory"
     names = sorted(str(path.relative_to(memory)) for path in memory.rglob("*.md"))
     for at, name in enumerate(names):
@@ -257,9 +257,7 @@ def test_while_another_writes_the_answer_is_stale(project: Path, mem: Program) -
         assert "behind by 1 file" in ran.err and "mem promote (process" in ran.err
 
 
-def test_pending_vectors_are_said_and_made_by_and_by(
-    project: Path, server: EmbeddingServer
-) -> None:
+def test_pending_vectors_are_said_and_made_by_and_by(project: Path, server: Server) -> None:
     workspace = opened(project, **served(server))
     index(workspace, now=time.time(), is_embedding=False)
     hits = ask(workspace, "commit")
@@ -292,7 +290,7 @@ def test_meaning_finds_what_words_do_not(empty: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
-def test_a_server_for_vectors(project: Path, server: EmbeddingServer, provider: str) -> None:
+def test_a_server_for_vectors(project: Path, server: Server, provider: str) -> None:
     with indexed(project, **served(server, provider)) as workspace:
         assert workspace.backend.counts()[2] == 0
         hits = ask(workspace, "commit buffer", mode="vector")
@@ -326,9 +324,10 @@ FAULTS = {
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_sick_server_costs_a_note(
-    project: Path, server: EmbeddingServer, provider: str, fault: str
+    project: Path, server: Server, provider: str, fault: str
 ) -> None:
-    given_ = served(server, provider, embedding_key="sk-secret", embedding_timeout="0.5")
+    seconds = "0.5" if fault in ("hang", "drip") else "5"
+    given_ = served(server, provider, embedding_key="sk-secret", embedding_timeout=seconds)
     workspace = opened(project, **given_)
     index(workspace, now=time.time(), is_embedding=False)
     server.fault = fault
@@ -345,7 +344,9 @@ def test_a_sick_server_costs_a_note(
     notes = index(workspace, now=time.time()).notes
     assert any("have no vectors yet" in note for note in notes)
     assert workspace.backend.counts()[2] == workspace.backend.counts()[1]
+    workspace.close()
     server.fault = ""
+    workspace = opened(project, **{**given_, "embedding_timeout": "20"})
     assert index(workspace, now=time.time()).pending == 0
     assert ask(workspace, "commit buffer", mode="vector").hits
     workspace.close()
@@ -378,7 +379,7 @@ def test_an_address_that_is_none(project: Path, provider: str, url: str) -> None
     workspace.close()
 
 
-def test_the_key_goes_into_the_header_alone(project: Path, server: EmbeddingServer) -> None:
+def test_the_key_goes_into_the_header_alone(project: Path, server: Server) -> None:
     with indexed(project, **served(server, embedding_key="sk-mine")) as workspace:
         assert set(server.keys) == {"Bearer sk-mine"}
         workspace.close()
@@ -386,9 +387,7 @@ def test_the_key_goes_into_the_header_alone(project: Path, server: EmbeddingServ
         assert path.is_dir() or b"sk-mine" not in path.read_bytes()
 
 
-def test_a_change_of_model_is_said_and_index_follows(
-    project: Path, server: EmbeddingServer
-) -> None:
+def test_a_change_of_model_is_said_and_index_follows(project: Path, server: Server) -> None:
     with indexed(project, **served(server)):
         pass
     other = opened(project, **{**served(server), "embedding_model": "another"})
@@ -402,7 +401,7 @@ def test_a_change_of_model_is_said_and_index_follows(
     other.close()
 
 
-def test_a_model_that_changes_its_dimension(project: Path, server: EmbeddingServer) -> None:
+def test_a_model_that_changes_its_dimension(project: Path, server: Server) -> None:
     with indexed(project, **served(server)) as workspace:
         server.dimension = 128
         hits = ask(workspace, "commit buffer and more")
@@ -520,9 +519,7 @@ def test_links_are_refused(project: Path, tmp_path: Path) -> None:
 # --- settings of a cloned project ---
 
 
-def test_a_project_may_not_send_text_anywhere(
-    project: Path, server: EmbeddingServer, mem: Program
-) -> None:
+def test_a_project_may_not_send_text_anywhere(project: Path, server: Server, mem: Program) -> None:
     (project / ".decsr/config.toml").write_text(
         f'[embedding]\nprovider = "openai"\nurl = "{server.url}"\n[search]\nk = 2\n'
     )

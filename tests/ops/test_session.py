@@ -23,7 +23,7 @@ from memcli.text import previous
 from memcli.text.messages import read
 from memcli.text.recalled import BEGIN, END
 from memcli.workspace import Workspace
-from tests.chat_server import ChatServer, chat_server
+from tests.servers import Server, serving
 from tests.conftest import FIXTURES, opened
 from tests.kill_sweep import EIO, HAS_STRACE, KILL, NO_STRACE, Struck, sweep
 
@@ -53,8 +53,8 @@ def archives(root: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def chat() -> Iterator[ChatServer]:
-    with chat_server() as found:
+def chat() -> Iterator[Server]:
+    with serving() as found:
         yield found
 
 
@@ -201,7 +201,7 @@ def test_every_transcript_is_cut_once(empty: Path, name: str) -> None:
 
 
 def test_a_model_writes_the_paragraph_and_its_failure_costs_a_note(
-    empty: Path, chat: ChatServer
+    empty: Path, chat: Server
 ) -> None:
     chat.says = "We keep plan 1 and plan 2. The moon is made of 77 cheeses. " + "Turn 3. " * 100
     workspace = opened(
@@ -212,7 +212,7 @@ def test_a_model_writes_the_paragraph_and_its_failure_costs_a_note(
     assert "We keep plan 1 and plan 2." in done.summary
     assert "cheeses" not in done.summary
     assert len(done.summary) <= 500
-    chat.status = 500
+    chat.fault = "500"
     done = cut(workspace, talk(41), empty / "b.jsonl")
     assert done.by == "extract"
     assert any("without a model" in note for note in done.notes)

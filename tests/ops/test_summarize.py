@@ -22,7 +22,7 @@ from memcli.ops.summarize import summarize
 from memcli.ops.undo import undo
 from memcli.text.recalled import BEGIN, END
 from memcli.text.task import parse_task_id
-from tests.chat_server import ChatServer, chat_server
+from tests.servers import Server, serving
 from tests.conftest import FIXTURES, opened, write
 from tests.kill_sweep import HAS_STRACE, KILL, NO_STRACE, Struck, sweep
 
@@ -38,12 +38,12 @@ TOKEN = "ghp_" + "Z7" * 18
 
 
 @pytest.fixture
-def chat() -> Iterator[ChatServer]:
-    with chat_server() as found:
+def chat() -> Iterator[Server]:
+    with serving() as found:
         yield found
 
 
-def asking(root: Path, chat: ChatServer, provider: str = "openai") -> dict[str, str]:
+def asking(root: Path, chat: Server, provider: str = "openai") -> dict[str, str]:
     return {"llm_provider": provider, "llm_url": chat.url, "llm_timeout": "1"}
 
 
@@ -162,7 +162,7 @@ ANSWER = {
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_a_model_writes_the_sections(empty: Path, chat: ChatServer, provider: str) -> None:
+def test_a_model_writes_the_sections(empty: Path, chat: Server, provider: str) -> None:
     chat.says = json.dumps(ANSWER)
     workspace = opened(empty, **asking(empty, chat, provider))
     done = summarize(workspace, TALK + TOKEN.encode(), task_id="QY-1", now=NOW)
@@ -186,10 +186,8 @@ def test_a_model_writes_the_sections(empty: Path, chat: ChatServer, provider: st
         ("x", 500),
     ],
 )
-def test_a_model_that_fails_costs_a_note(
-    empty: Path, chat: ChatServer, says: str, status: int
-) -> None:
-    chat.says, chat.status = says, status
+def test_a_model_that_fails_costs_a_note(empty: Path, chat: Server, says: str, status: int) -> None:
+    chat.says, chat.fault = says, "" if status == 200 else str(status)
     done = summarize(opened(empty, **asking(empty, chat)), TALK, task_id="QY-1", now=NOW)
     assert done.by == "extract"
     assert "- We keep three." in task(empty, "QY-1.md")
@@ -197,7 +195,7 @@ def test_a_model_that_fails_costs_a_note(
 
 
 def test_a_conversation_too_long_for_a_prompt_goes_in_as_an_extract(
-    empty: Path, chat: ChatServer
+    empty: Path, chat: Server
 ) -> None:
     chat.says = json.dumps(ANSWER)
     talk = TALK + b"\n".join(b"\n**Assistant:** " + b"noise %d " % n * 30 for n in range(400))

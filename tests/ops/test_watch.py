@@ -20,7 +20,7 @@ from memcli.ops.refresh import BEAT
 from memcli.ops.watch import BEAT_EVERY, RESCAN, SURE, Batch, Watcher, watch
 from memcli.workspace import Workspace
 from tests.conftest import Program, opened, write
-from tests.servers import EmbeddingServer
+from tests.servers import Server
 from tests.watching import files, indexed, wait_in_step, wait_until, watching
 
 PATIENCE = 20.0  # seconds
@@ -143,7 +143,7 @@ def test_what_cannot_be_listed_is_said_once_and_tried_again(
 
 
 @pytest.mark.slow
-def test_vectors_wait_for_a_provider_that_is_down(project: Path, server: EmbeddingServer) -> None:
+def test_vectors_wait_for_a_provider_that_is_down(project: Path, server: Server) -> None:
     server.fault = "503"
     workspace = opened(
         project, embedding_provider="openai", embedding_url=server.url, embedding_model="m"
