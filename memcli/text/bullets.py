@@ -51,12 +51,14 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _FILL_IN = re.compile(r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|~~.+~~")
+_BLANK = re.compile(r"\[[^\[\]]*\s[^\[\]]*\]|<[^<>]*\s[^<>]*>")
 _BRACES = re.compile(r"\{[^{}]*\s[^{}]*\}")
 _FOR_AND_AGAINST = re.compile(
-    r"(?:❌\W*)?(?:good|bad|neutral|wrong)(?::|,?\s+because\b)|`[+-]`\s|(?:why|whether|for\s+example)\b"
+    r"(?:❌\W*)?(?:good|bad|neutral|wrong)(?::|,?\s+because\b)|(?:why|whether|for\s+example)\b"
     r"|examples?\b.*:$",
     re.IGNORECASE,
 )
+_SIGN = re.compile(r"(?:`[+-]`|\([+−–-]\))\s")
 _TAKEN_BACK = re.compile(
     r"(?:\(|\bstatus[*_]*:[*_\s]*)(?:superseded|deprecated|rejected|withdrawn|obsolete|reverted)\b",
     re.IGNORECASE,
@@ -158,6 +160,8 @@ def is_placeholder(text: str) -> bool:
         or _FILL_IN.fullmatch(bare.strip(" *_."))
         or _BRACES.search(_CODE.sub("", bare))
         or _FOR_AND_AGAINST.match(bare.lstrip(_EDGES))
+        or _SIGN.match(bare)
+        or _is_blank(field(bare))
         or _TAKEN_BACK.search(bare)
         or _COMMAND.match(bare)
         or _ENTRY.match(bare)
@@ -167,3 +171,7 @@ def is_placeholder(text: str) -> bool:
         or not _CODE.sub("", bare.rstrip("."), count=1)
         or not re.search(r"\w", _ANY_LINK.sub("", _RELATES.sub("", bare, count=1)))
     )
+
+
+def _is_blank(field: tuple[str, str] | None) -> bool:
+    return field is not None and bool(_BLANK.fullmatch(field[1].rstrip(" .")))

@@ -22,7 +22,8 @@ _NOT_BEFORE = _words(
     writing capture capturing manage managing merge deduplicate consolidate schedule example
     examples sample draft drafts kinds types categories levels effect effects impact impacts
     implications foreign unique check cardinality discuss document documenting facilitate identify
-    identifying define defining understand understanding"""
+    identifying define defining understand understanding facteurs factores criteres criterios
+    processus proceso prise toma arbre arbol"""
 )
 # A singular marker before another noun only describes it ("decision drivers"); these may follow.
 _AFTER_ONE = _words(
@@ -73,15 +74,15 @@ _GROUNDS = re.compile(
     r"""\b(?:advantages?|alternatives|benefits|concerns|considerations?|considered|considering|cons
     |consequences|criteria|downsides|drawbacks|drivers?|driven|e\.g|examples?|factors?|format
     |implications|influenced|instructions|motivations?|needs?\s+to\s+be\s+(?:decided|made|taken)
-    |one\s+of|options|possibilit(?:y|ies)|(?:possible|potential)\s+(?:approaches|resolutions|solutions)
-    |pros|questions|rationale|reasons?|rejected|risks|scenarios|situations|steps?\s+\d+|steps
+    |one\s+of|(?<!chosen\s)options(?!\s+(?:are|were)\s+(?:chosen|selected))|possibilit(?:y|ies)|(?:possible|potential)\s+(?:approaches|resolutions|solutions)
+    |pros|questions|rationale|reasons?(?!\s+codes?\b)|rejected|risks|scenarios|situations|steps?\s+\d+|steps
     |timeline|trade-?offs?|upsides|why|would\s+(?:have|need)\s+to)\b
     |^(?!we\s+(?:will|shall)\b).*\b(?:procedure|process|workflow)\b
     # What a thing is made of,
     |\b(?:arguments|attributes|columns|fields|headers|keys|parameters)\b
     # and what only goes on about the sentence before: "This prevents:", "where:".
     |^(?:results?|(?:migration|rollout)\s+strategy):$
-    |\b(?:when|if|in\s+order\s+to):$|^(?:currently|however|but|to\s+note|note)\b
+    |\b(?:when|if|in\s+order\s+to):$|^(?:currently|(?:however|but)(?!,?\s+we\b)|to\s+note|note)\b
     |^(?!chosen\s|because\s).*\bbecause\b
     |\b(?:(?:might|could)\s+be|will\s+(?:allow|enable|let))\b[^,;.]*:$
     |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b

@@ -50,6 +50,9 @@ Superseded by [b](b.md)
 [Cache answers](adr/7-cache.md): how we do it
 (see inline)
 Decision 1
+(+) fast
+(-) dear
+**Speed**: [How fast it is]
 ❌ WRONG: each host copies it
 This will then enable others to copy it
 Example of a block:"""
@@ -64,6 +67,8 @@ Make releases monthly
 See above all that copies are small
 This host stays
 Decision 1 stays
+**Speed**: [X]
+**Speed**: [one second](speed.md)
 ✅ RIGHT: one host copies it
 Not TBD any more
 Use <br> nowhere

@@ -68,6 +68,7 @@ First drafts of principles
 Guidance after decisions
 Facilitate strategic decisions
 Documenting decisions
+Facteurs de décision
 Example decisions
 Schedule constraints
 Foreign key constraints"""
@@ -174,6 +175,9 @@ def test_lead_in():
     assert not leads_away("Because X is slow, we do this:")
     assert not leads_away("We will release by this process:")
     assert not leads_away("Add a multi-step check that:")
+    assert not leads_away("The following options were chosen:")
+    assert not leads_away("Two reason codes are told:")
+    assert not leads_away("However, we begin with this:")
 
 
 def test_titles_of_work():
