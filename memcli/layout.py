@@ -57,6 +57,11 @@ class Layout(NamedTuple):
         return os.path.join(self.root, HOME, "memory.db.watch")
 
     @property
+    def jobs(self) -> str:
+        """The lock of the one worker; named as that of the watcher."""
+        return os.path.join(self.root, HOME, "memory.db.jobs")
+
+    @property
     def config(self) -> str:
         return os.path.join(self.root, HOME, "config.toml")
 

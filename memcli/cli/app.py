@@ -28,6 +28,7 @@ COMMANDS = {
     "lint": "memcli.cli.lint",
     "undo": "memcli.cli.undo",
     "watch": "memcli.cli.watch",
+    "jobs": "memcli.cli.jobs",
     "status": "memcli.cli.status",
     "doctor": "memcli.cli.doctor",
     "hooks": "memcli.cli.hooks",

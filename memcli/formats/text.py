@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memcli.ops.undo import RevisionDiff, RevisionList, Undone
 
 LINES = 2  # of a hit
+_TO_DO = ("pending", "running", "failed")  # states of a job that somebody may do something about
 _COMMENT = re.compile(r"\s*<!--.*?-->")  # as every promoted fact has one
 WIDTH = 200  # characters of a line: a pipe has no edge, a log of one-line files has
 
@@ -117,6 +118,9 @@ def status(result: Status) -> Iterator[str]:
     if result.used:
         paths = ", ".join(f"{one.path} ({one.used_at:%Y-%m-%d %H:%M})" for one in result.used)
         yield printable(f"used       {result.used_files} files, last {paths}")
+    jobs = [f"{count} {state}" for state, count in result.jobs.items() if state in _TO_DO]
+    if jobs:
+        yield f"jobs       {', '.join(jobs)}"
     if result.writer:
         yield f"writer     {result.writer}"
 
@@ -277,7 +281,10 @@ _ELSEWHERE = {
     "FactChanged": "memcli.formats.written",
     "FactList": "memcli.formats.written",
     "Flushed": "memcli.formats.written",
+    "JobList": "memcli.formats.queued",
+    "JobsChanged": "memcli.formats.queued",
     "Linted": "memcli.formats.upkeep",
+    "Ran": "memcli.formats.queued",
     "SessionCut": "memcli.formats.written",
     "Summarized": "memcli.formats.written",
 }

@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from memcli import layout
 from memcli.edit import read
 from memcli.model import IndexState
+from memcli.ops import queue
 from memcli.ops.differ import differ
 from memcli.ops.index import confirmed
 from memcli.ops.pinned_budget import budget_notes
@@ -64,6 +65,7 @@ class Status:
     fact_chars: int = 0
     used_files: int = 0  # that a search or a recall has shown
     used: tuple[Used, ...] = ()  # the last of them, newest first
+    jobs: dict[str, int] = field(default_factory=dict)  # in the queue, by state
     notes: tuple[str, ...] = ()
 
 
@@ -97,6 +99,7 @@ def status(workspace: Workspace) -> Status:
         fact_chars=characters(facts),
         used_files=len(uses),
         used=tuple(Used(path, datetime.fromtimestamp(at).astimezone()) for path, at in uses[:USED]),
+        jobs=queue.counts(workspace),
         notes=(*workspace.notes, *notes),
     )
 

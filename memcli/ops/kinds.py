@@ -1,0 +1,35 @@
+"""What a kind of job is: how it is done, and what can come of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from memcli.store.jobs import Job
+from memcli.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: in words, the revision that holds what it wrote, how often it asked."""
+
+    note: str = ""
+    revision: int | None = None
+    calls: int = 0
+
+
+class Handler(Protocol):
+    """Does one job, whose marks stand in the note of all that it writes.
+
+    Raises ProviderError when the model did not do its part, RefusedError for what can never be.
+    """
+
+    def __call__(self, workspace: Workspace, job: Job, *, now: datetime) -> Outcome: ...
+
+
+class Kind(NamedTuple):
+    """How a kind of job is done, and whether it asks a model."""
+
+    run: Handler
+    is_model: bool
