@@ -21,9 +21,9 @@ _NOT_BEFORE = _words(
     referenced parked see old archive archived show review record recording make making write
     writing capture capturing manage managing merge deduplicate consolidate schedule example
     examples sample draft drafts kinds types categories levels effect effects impact impacts
-    implications foreign unique check cardinality discuss document documenting facilitate identify
-    identifying define defining understand understanding facteurs factores criteres criterios
-    processus proceso prise toma arbre arbol"""
+    implications foreign unique check cardinality discuss document documenting proposed facilitate
+    identify identifying define defining understand understanding facteurs factores criteres
+    criterios processus proceso prise toma arbre arbol"""
 )
 # A singular marker before another noun only describes it ("decision drivers"); these may follow.
 _AFTER_ONE = _words(
@@ -58,7 +58,7 @@ _ELSE = re.compile(
     |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
     |discretion|prerequisites?|expertise|out\s+of\s+scope
     # "Output validation" is a topic.
-    |(?<![a-z]\s)(?:validation|confirmation|compliance))\b""",
+    |(?<![a-z]\s)(?:scenarios?|use\s+cases?|validation|confirmation|compliance))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Within a section, a part for the work that the decision makes.
@@ -82,7 +82,9 @@ _GROUNDS = re.compile(
     |\b(?:arguments|attributes|columns|fields|headers|keys|parameters)\b
     # and what only goes on about the sentence before: "This prevents:", "where:".
     |^(?:results?|(?:migration|rollout)\s+strategy):$
-    |\b(?:when|if|in\s+order\s+to):$|^(?:currently|(?:however|but)(?!,?\s+we\b)|to\s+note|note)\b
+    |\b(?:when|if|in\s+order\s+to|(?:due|thanks)\s+to):$|^(?:currently|(?:however|but)(?!,?\s+we\b)|to\s+note|note)\b
+    |^(?:the\s+)?(?:current|previous)\b(?!.*\b(?:will|shall|must|should)\b)
+    |^this\s+\w+\s+(?:allows|enables|gives|lets)\b
     |^(?!chosen\s|because\s).*\bbecause\b
     |\b(?:(?:might|could)\s+be|will\s+(?:allow|enable|let))\b[^,;.]*:$
     |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b
@@ -94,7 +96,7 @@ _GROUNDS = re.compile(
 _LIMITS = re.compile(
     r"""(?:^(?:\w+\s+)?|\b(?:must|should|shall|will|do|does|can|may)\s+)\W*not\b(?!\s+only\b)[^,;:()]*:$
     |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b[^,;:()]*:$
-    |\b(?:when|if)\s+(?:all|any|one)\s+of\s+the\s+following\b[^,;]*:$
+    |\b(?:when|if)\s+(?:(?:all|any|one)\s+of\s+the\s+following|\W*\w*\W*conditions)\b[^,;]*:$
     """,
     re.IGNORECASE | re.VERBOSE,
 )

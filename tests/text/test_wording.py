@@ -68,6 +68,7 @@ First drafts of principles
 Guidance after decisions
 Facilitate strategic decisions
 Documenting decisions
+Summary of proposed decisions
 Facteurs de décision
 Example decisions
 Schedule constraints
@@ -90,6 +91,7 @@ Cache (rejected)
 Required expertise
 Next meeting agenda
 Out of scope
+Scenarios
 Conséquences
 4.1 Validation"""
 
@@ -122,6 +124,7 @@ def test_titles_of_something_else(title):
         "Storage",
         "Old ones (for context)",
         "Output validation",
+        "Publishing scenarios",
     ],
 )
 def test_titles_of_a_topic(title):
@@ -151,6 +154,9 @@ The following decision needs to be taken:
 There are four potential resolutions:
 This stands for step 3:
 Result:
+The current host has two faces:
+This store allows for a few things:
+We take X due to:
 Migration strategy:
 It could be thought of as:
 This setup will allow:
@@ -178,6 +184,7 @@ def test_lead_in():
     assert not leads_away("The following options were chosen:")
     assert not leads_away("Two reason codes are told:")
     assert not leads_away("However, we begin with this:")
+    assert not leads_away("The current host will do this:")
 
 
 def test_titles_of_work():
@@ -221,6 +228,7 @@ def test_lines_that_do_not(line):
         "It should not call others with:",
         "They don't copy:",
         "A copy is kept only when all of the following are true:",
+        "A copy is kept when **both** conditions are met:",
     ],
 )
 def test_sentences_that_limit_a_list(sentence):
