@@ -70,7 +70,10 @@ def branched(repo: Program) -> None:
     work(repo, "main", "Tokens live for a day.", "Deploys need two reviewers")
 
 
-def test_nothing_is_lost_and_copies_are_found_and_mended(repo: Program) -> None:
+@pytest.mark.parametrize("mending", [("lint", "--fix"), ("doctor", "--fix")], ids=" ".join)
+def test_nothing_is_lost_and_copies_are_found_and_mended(
+    repo: Program, mending: tuple[str, ...]
+) -> None:
     branched(repo)
     git(repo, "merge", "-q", "--no-edit", "side")
     wanted = {"Logs stay one year.", "Backups run hourly.", "Tokens live for a day."}
@@ -81,7 +84,10 @@ def test_nothing_is_lost_and_copies_are_found_and_mended(repo: Program) -> None:
         assert log.count(text) == 1
     found = repo("lint", "--json", code=1).json["findings"]
     assert [one["code"] for one in found] == ["duplicate-fact"]
-    repo("lint", "--fix", code=0)
+    found = repo("doctor", "--json", code=1).json["problems"]
+    assert [one["code"] for one in found] == ["duplicate-fact"]
+    assert "says the same: Deploys need two reviewers" in found[0]["message"]
+    repo(*mending, code=0)
     assert wanted < set(facts(repo))
     assert len(facts(repo)) == 4
     repo("lint", code=0)
@@ -90,6 +96,22 @@ def test_nothing_is_lost_and_copies_are_found_and_mended(repo: Program) -> None:
     before = facts(repo)
     repo("promote", "plan.md", "side.md", "main.md", code=0)
     assert facts(repo) == before
+
+
+def test_what_one_branch_superseded_does_not_stay_in_force_again(repo: Program) -> None:
+    git(repo, "checkout", "-q", "-b", "side")
+    (repo.cwd / "plan.md").write_text("# Plan\n\n## Decisions\n\n- Logs stay two years.\n")
+    repo("promote", "plan.md", code=0)
+    commit(repo)
+    git(repo, "checkout", "-q", "main")
+    work(repo, "main", "Tokens live for a day.")
+    git(repo, "merge", "-q", "--no-edit", "side")
+    wanted = ["Tokens live for a day.", "Logs stay two years."]
+    assert facts(repo) == ["Logs stay one year.", *wanted]
+    assert "superseded" in repo("doctor", code=1).out
+    repo("doctor", "--fix", code=0)
+    assert facts(repo) == wanted
+    repo("lint", code=0)
 
 
 def test_the_index_follows_a_checkout_and_a_merge(repo: Program) -> None:

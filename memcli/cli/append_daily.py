@@ -9,6 +9,8 @@ from memcli.cli.words import text_from
 from memcli.errors import RefusedError, UsageError
 from memcli.ops.append_daily import append_daily
 
+PATIENCE = 5.0  # seconds; half of what a hook has for all it does
+
 
 def run(
     context: Context,
@@ -26,14 +28,29 @@ def run(
         str | None,
         Option(("--once",), "Write nothing when the day's log already holds this.", "TEXT"),
     ] = None,
+    later: Annotated[
+        bool,
+        Option(
+            ("--later",), "With --once: wait 5 s for another writer, then leave it to the next."
+        ),
+    ] = False,
 ) -> int:
     """Add one entry to today's log."""
+    if later and not once:
+        raise UsageError("--later needs --once", hint="so that it is never written twice")
     now = _moment(date)
     workspace = context.open()
     body = text_from(text)
     if not body.strip() and text and list(text) == ["-"]:
         raise RefusedError("nothing came on standard input, so nothing was written")
-    result = append_daily(workspace, body, stage=stage or "", now=now, once=once or "")
+    result = append_daily(
+        workspace,
+        body,
+        stage=stage or "",
+        now=now,
+        once=once or "",
+        patience=PATIENCE if later else None,
+    )
     if result.path and not context.is_quiet:
         show(context, result)
     say(context, result.notes)

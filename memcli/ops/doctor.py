@@ -7,10 +7,12 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from datetime import datetime
 
 from memcli import disk, layout
-from memcli.errors import StoreError
-from memcli.ops import queue
+from memcli.errors import StoreError, WorkspaceError
+from memcli.ops import lint, queue, waiting
+from memcli.ops.append_daily import write_waiting
 from memcli.ops.differ import differ, some_files
 from memcli.ops.index import apply, confirmed
 from memcli.ops.servers import failing
@@ -56,6 +58,9 @@ def doctor(workspace: Workspace, *, now: float, is_fixing: bool = False) -> Diag
         *_jobs(workspace),
     ]
     problems += _ignored(workspace, is_fixing)
+    moment = datetime.fromtimestamp(now).astimezone()
+    problems += _facts(workspace, moment, is_fixing)
+    problems += _waiting(workspace, moment, is_fixing)
     return Diagnosis(tuple(problems), CHECKED, tuple(workspace.notes))
 
 
@@ -196,3 +201,35 @@ def _ignored(workspace: Workspace, is_fixing: bool) -> list[Problem]:
     fix = "added" if is_fixing else "mem doctor --fix adds it"
     message = f".decsr/.gitignore does not name {', '.join(missing)}"
     return [Problem("not-ignored", message, fix, is_fixing)]
+
+
+def _facts(workspace: Workspace, now: datetime, is_fixing: bool) -> list[Problem]:
+    """What a merge of two branches leaves in MEMORY.md: facts twice, or in force again."""
+    try:
+        found = lint.fixable(workspace)
+    except WorkspaceError:
+        return []  # told of as a file already
+    fix = "mem doctor --fix, or mem lint --fix, leaves one"
+    if is_fixing and found:
+        revision, notes = lint.mend(workspace, now=now)
+        workspace.notes += notes
+        fix = f"one is left (revision {revision}). Take back: mem undo"
+    return [
+        Problem(one.code, f"{one.path}:{one.line}: {one.message}", fix, is_fixing) for one in found
+    ]
+
+
+def _waiting(workspace: Workspace, now: datetime, is_fixing: bool) -> list[Problem]:
+    """Entries that hooks could not write in time."""
+    paths = waiting.paths(workspace.layout)
+    if is_fixing and paths:
+        with workspace.lock("doctor"):
+            workspace.notes += write_waiting(workspace, now=now)
+    left = waiting.paths(workspace.layout) if is_fixing else []
+    problems = []
+    for path in paths:
+        is_fixed = is_fixing and path not in left
+        fix = "added" if is_fixed else "mem doctor --fix adds it, as the next append-daily does"
+        message = f"{os.path.relpath(path, workspace.layout.root)} waits to be added to its log"
+        problems.append(Problem("waiting-entry", message, fix, is_fixed))
+    return problems

@@ -43,8 +43,22 @@ def lint(workspace: Workspace, *, is_fixing: bool = False, now: datetime) -> Lin
     Copies are joined and superseded facts are switched off, as one revision.
     """
     before = _linted(workspace)
-    if not is_fixing or not any(one.code in FIXABLE for one in before.findings):
+    fixed = tuple(one for one in before.findings if one.code in FIXABLE)
+    if not is_fixing or not fixed:
         return before
+    revision, notes = mend(workspace, now=now)
+    after = _linted(workspace)
+    return replace(after, fixed=fixed, revision=revision, notes=(*after.notes, *notes))
+
+
+def fixable(workspace: Workspace) -> list[Finding]:
+    """What `mend` would mend. Raises WorkspaceError when MEMORY.md cannot be read."""
+    memory = memory_text(read(workspace.layout, MEMORY_FILE))
+    return [*_copies(memory), *_in_force(memory)]
+
+
+def mend(workspace: Workspace, *, now: datetime) -> tuple[int | None, list[str]]:
+    """Join copies and switch superseded facts off: the revision, and what there is to say."""
     with workspace.edit(
         "lint", now=now, note="joins copies, switches superseded facts off"
     ) as files:
@@ -57,9 +71,7 @@ def lint(workspace: Workspace, *, is_fixing: bool = False, now: datetime) -> Lin
     notes = list(files.notes)
     if files.revision is not None:
         notes += index_written(workspace, [MEMORY_FILE], now=now.timestamp())
-    after = _linted(workspace)
-    fixed = tuple(one for one in before.findings if one.code in FIXABLE)
-    return replace(after, fixed=fixed, revision=files.revision, notes=(*after.notes, *notes))
+    return files.revision, notes
 
 
 def _linted(workspace: Workspace) -> Linted:
@@ -87,10 +99,7 @@ def _linted(workspace: Workspace) -> Linted:
 
 def _facts(workspace: Workspace, memory: str) -> Iterator[Finding]:
     facts = parse(memory).facts
-    for one in joined.find(memory):
-        for it in one.dropped:
-            message = f"line {one.kept.start_line} says the same: {it.fact.text}"
-            yield _finding(MEMORY_FILE, it.start_line, "duplicate-fact", message)
+    yield from _copies(memory)
     for pair in contradictions(facts):
         message = (
             f"contradicts line {pair.one.line} ({pair.what}): {pair.other.text} / {pair.one.text}"
@@ -101,12 +110,25 @@ def _facts(workspace: Workspace, memory: str) -> Iterator[Finding]:
         facts, max_chars=settings.memory_max_chars, max_facts=settings.memory_max_facts
     ):
         yield _finding(MEMORY_FILE, 1, "over-budget", f"{over}: {WHAT_TO_DO}")
-    for it in facts:
+    yield from _in_force(memory)
+    for line, code, message in dead(workspace, facts):
+        yield _finding(MEMORY_FILE, line, code, message)
+
+
+def _copies(memory: str) -> Iterator[Finding]:
+    for one in joined.find(memory):
+        for it in one.dropped:
+            message = f"line {one.kept.start_line} says the same: {it.fact.text}"
+            if not one.kept.fact.enabled:
+                message = f"line {one.kept.start_line} says that it was superseded: {it.fact.text}"
+            yield _finding(MEMORY_FILE, it.start_line, "duplicate-fact", message)
+
+
+def _in_force(memory: str) -> Iterator[Finding]:
+    for it in parse(memory).facts:
         if it.superseded_by and it.fact.enabled:
             message = f"superseded by {it.superseded_by[:6]}, and still in force: {it.fact.text}"
             yield _finding(MEMORY_FILE, it.start_line, "superseded-in-force", message)
-    for line, code, message in dead(workspace, facts):
-        yield _finding(MEMORY_FILE, line, code, message)
 
 
 def _own(path: str, text: str, lines: list[str]) -> list[str]:

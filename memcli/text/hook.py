@@ -63,7 +63,7 @@ _LINES = """\
                 git diff-tree -r --name-only --root --no-commit-id HEAD
         } | wc -l)))
         [ "$files" = 1 ] && files='1 file' || files="$files files"
-        exec "$mem" append-daily --quiet --stage @NAME@ --once "($hash on" - <<MEM_ENTRY
+        exec "$mem" append-daily --quiet --later --stage @NAME@ --once "($hash on" - <<MEM_ENTRY
 - ${subject:-(no message)} ($hash on ${branch#refs/heads/}, $files$also)
 MEM_ENTRY
     }

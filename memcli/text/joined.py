@@ -53,11 +53,14 @@ def find(text: str) -> list[Join]:
     """Return the facts to join, in their order in the file.
 
     Only facts in force, of one kind, that stand on lines of their own; the fullest wording stays,
-    of equals the first.
+    of equals the first. One that a merge of two branches brought back beside the line by which it
+    was superseded goes into that line.
     """
     lines = split_lines(text.removeprefix(BOM))
-    able = [it for it in parse(text).facts if it.fact.enabled and _is_plain(it, lines)]
-    joins = []
+    pinned = parse(text).facts
+    able = [it for it in pinned if it.fact.enabled and _is_plain(it, lines)]
+    joins = _brought_back(pinned, able)
+    able = [it for it in able if all(it not in one.dropped for one in joins)]
     for kind in dict.fromkeys(it.fact.kind for it in able):
         facts = [it for it in able if it.fact.kind == kind]
         for places in groups([it.fact.text for it in facts]):
@@ -79,6 +82,19 @@ def join(text: str, joins: Iterable[Join]) -> str:
         for it in one.dropped:
             gone.update(range(it.start_line, it.end_line + 1))
     return bom + "".join(_without(lines, gone))
+
+
+def _brought_back(facts: Sequence[PinnedFact], able: Sequence[PinnedFact]) -> list[Join]:
+    in_force = {h for it in facts if it.fact.enabled for h in it.hashes}
+    joins = []
+    for old in facts:
+        if old.fact.enabled or old.superseded_by not in in_force:
+            continue
+        copies = tuple(it for it in able if it.fact.hash == old.fact.hash)
+        if copies:
+            named = [one for it in (old, *copies) for one in sources_of(it.fact.source)]
+            joins.append(Join(old, copies, tuple(dict.fromkeys(named))))
+    return joins
 
 
 def _is_plain(it: PinnedFact, lines: Sequence[str]) -> bool:

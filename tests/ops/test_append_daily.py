@@ -7,15 +7,16 @@ import pty
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memcli import history
 from memcli.edit import read
-from memcli.errors import MemError, RefusedError
+from memcli.errors import ConflictError, MemError, RefusedError
 from memcli.ops.append_daily import Appended, append_daily
 from memcli.ops.index import index
 from memcli.ops.undo import undo
@@ -25,6 +26,7 @@ from memcli.text.recalled import BEGIN, END
 from memcli.workspace import Workspace
 from tests.conftest import NOW, Program, opened, write
 from tests.kill_sweep import HAS_STRACE, NO_STRACE, trace
+from tests.test_lock import held_by_another
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LOG = "daily/2026-11-20.md"
@@ -169,6 +171,98 @@ def test_once(bare: Workspace) -> None:
     assert add(bare, "commit abc1234", once="abc1234").path == ""
     assert log(bare) == before
     assert add(bare, "commit def5678", once="def5678").path == LOG
+
+
+def test_once_knows_a_text_that_was_masked(bare: Workspace) -> None:
+    body = f"deployed with {TOKEN}"
+    assert add(bare, body, once=body).path == LOG
+    assert add(bare, body, once=body).path == ""
+    assert opened(Path(bare.layout.root)).notes == []
+
+
+# --- when another writes for long ---
+
+
+def hold_up(workspace: Workspace, body: str) -> Appended:
+    """Append while another process has the lock, and will not wait."""
+    holder = held_by_another(workspace.layout.lock)
+    try:
+        return append_daily(workspace, body, stage="x", now=NOW, once=body, patience=0.0)
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def waiting(workspace: Workspace) -> list[Path]:
+    return sorted(Path(workspace.layout.home).glob("waiting-*.log"))
+
+
+def test_an_entry_that_must_wait_is_written_by_the_next(bare: Workspace) -> None:
+    result = hold_up(bare, f"one {TOKEN}")
+    assert (result.path, result.revision) == ("", None)
+    assert "mem promote" in result.notes[-1]
+    assert "left to the next who writes" in result.notes[-1]
+    (left,) = waiting(bare)
+    assert left.stat().st_mode & 0o777 == 0o600
+    assert TOKEN not in left.read_text()
+    assert log(bare) == b""
+    moment = NOW + timedelta(days=1)
+    done = append_daily(bare, "two", stage="y", now=moment)
+    assert (done.path, done.revision) == ("daily/2026-11-21.md", 2)
+    assert f"an entry that had to wait was added to {LOG}" in done.notes
+    assert log(bare).startswith(
+        b"# Daily log 2026-11-20\n\n## 12:00 \xe2\x80\x94 x\n\none [masked:"
+    )
+    assert waiting(bare) == []
+    assert history.read(bare.layout, 1).created_at == moment
+
+
+def test_doctor_tells_of_an_entry_that_waits_and_adds_it(bare: Workspace, mem: Program) -> None:
+    hold_up(bare, "one")
+    root = bare.layout.root
+    assert "waiting-entry: .decsr/waiting-2026" in mem("doctor", "--root", root, code=1).out
+    assert log(bare) == b""
+    mem("doctor", "--fix", "--root", root)
+    assert b"\none\n" in log(bare)
+    assert "waiting" not in mem("doctor", "--root", root).out
+
+
+def test_what_waited_is_never_written_twice(bare: Workspace) -> None:
+    hold_up(bare, "one")
+    hold_up(bare, "one")  # a hook that ran twice
+    (left, _) = waiting(bare)
+    data = left.read_bytes()
+    add(bare, "two")
+    left.write_bytes(data)  # as a kill right after the entry was written leaves it
+    add(bare, "three")
+    assert waiting(bare) == []
+    assert [one.entry.body for one in parse(log(bare).decode(), NOW)] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"now": "x"}', b"\xff"])
+def test_what_is_no_entry_stops_nobody(bare: Workspace, data: bytes) -> None:
+    hold_up(bare, "one")
+    bad = Path(bare.layout.home, "waiting-0.log")
+    bad.write_bytes(data)
+    result = add(bare, "two")
+    assert result.path == LOG
+    assert "waiting-0.log is no entry" in " ".join(result.notes)
+    assert waiting(bare) == [bad]
+    assert [one.entry.body for one in parse(log(bare).decode(), NOW)] == ["one", "two"]
+
+
+def test_without_patience_it_is_a_conflict(bare: Workspace) -> None:
+    holder = held_by_another(bare.layout.lock)
+    impatient = opened(Path(bare.layout.root), index_wait="0")
+    with pytest.raises(ConflictError):
+        add(impatient, "one")
+    holder.kill()
+    holder.wait()
+    assert waiting(bare) == []
+
+
+def test_later_needs_once(mem: Program) -> None:
+    assert "--later needs --once" in mem("append-daily", "--later", "text", code=2).err
 
 
 def test_a_link_in_the_place_of_the_log_is_refused(

@@ -23,6 +23,7 @@ from memcli.errors import RefusedError, WorkspaceError
 from memcli.ops import hooks
 from memcli.text import hook
 from tests.conftest import BY_WORD, ROOT
+from tests.test_lock import held_by_another
 
 LOGGED = re.compile(r"^- (?P<subject>.*) \((?P<hash>[0-9a-f]+) on (?P<rest>.*)\)$", re.MULTILINE)
 
@@ -482,6 +483,22 @@ def test_a_mem_that_hangs_is_stopped(repo: Repo, tmp_path: Path, program: str) -
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     with pytest.raises(ProcessLookupError):
         os.kill(int((repo.path / "pid").read_text()), 0)
+
+
+def test_a_commit_while_the_memory_is_held_up_is_logged_by_the_next(repo: Repo) -> None:
+    repo.install()
+    holder = held_by_another(str(repo.path / ".decsr/lock"))
+    before = time.monotonic()
+    done = repo.run("git", "commit", "-q", "--allow-empty", "-m", "held up")
+    took = time.monotonic() - before
+    holder.kill()
+    holder.wait()
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert took < hook.SECONDS
+    assert repo.log == ""
+    repo.commit("after it")
+    assert repo.subjects == ["held up", "after it"]
+    assert list((repo.path / ".decsr").glob("waiting*")) == []
 
 
 def test_nothing_is_left_running(repo: Repo, tmp_path: Path) -> None:
