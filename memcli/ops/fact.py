@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.remembered import without_recalled
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
+from memcli.text.contradict import clashes
 from memcli.text.facts import KINDS, PinnedFact, clean_text, fact_hash, parse, sift
 from memcli.workspace import Workspace
 
@@ -49,6 +50,39 @@ class FactChanged:
     hash: str
     revision: int | None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A fact in force that a new one contradicts, and what settles it."""
+
+    new: str
+    old: str
+    hash: str
+    what: str  # number, date, version, name, negation, scope or preference
+
+    @property
+    def command(self) -> str:
+        """What takes the older fact out of force."""
+        return f"mem fact disable {self.hash[:6]}"
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one line, for a note."""
+        return (
+            f"contradicts {self.hash[:6]} ({self.what}): {self.old} (to settle it: {self.command})"
+        )
+
+
+def contradicted(facts: Sequence[PinnedFact], new: Sequence[str]) -> list[Against]:
+    """What the `new` texts contradict among the facts in force, and among those before them."""
+    own = [it.fact.text for it in facts if it.fact.enabled]
+    texts = [*own, *new]
+    return [
+        Against(texts[clash.second], texts[clash.first], fact_hash(texts[clash.first]), clash.what)
+        for clash in clashes(texts)
+        if clash.second >= len(own)
+    ]
 
 
 def list_facts(workspace: Workspace, *, kind: str | None = None, is_all: bool = False) -> FactList:
@@ -101,7 +135,8 @@ def add_fact(
             raise RefusedError("this fact was removed before", hint="add it again with --force")
         after = pinned.add(before, [fact], f"{now:%Y-%m-%d}")
         files.append(MEMORY_FILE, memory_bytes(after[len(before) :]))
-    said = [*files.notes, *budget_notes(workspace, parse(after).facts)]
+    said = [one.sentence for one in contradicted(parse(before).facts, [text])]
+    said += [*files.notes, *budget_notes(workspace, parse(after).facts)]
     return _changed(workspace, "added", text, files.revision, now, said)
 
 

@@ -26,9 +26,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# As `meaning` spells them, so "always" without what it takes for a plural.
 _QUIET = _words(
-    "do a an the of to in on at by for from with and or is are be it that this per its their into"
-    " as le la les de des du un une et est sont à der die das den dem ist sind und im am mit"
+    "alway do a an the of to in on at by for from with and or is are be it that this per its their"
+    " into as le la les de des du un une et est sont à der die das den dem ist sind und im am mit"
     " für von el"
     " los las en y es son o os as e é são в на и за для с"
 )
@@ -46,7 +47,7 @@ _OPPOSITES = {
         ("newest", "oldest"), ("first", "last"), ("required", "optional"), ("include", "exclude"),
         ("ascending", "descending"), ("synchronous", "asynchronous"), ("safe", "unsafe"),
         ("supported", "unsupported"), ("reversible", "irreversible"), ("hourly", "daily"),
-        ("weekly", "monthly"), ("newer", "older"), ("mutable", "immutable"), ("always", "rarely"),
+        ("weekly", "monthly"), ("newer", "older"), ("mutable", "immutable"),
     )
     for word in (left, right)
 }  # fmt: skip
@@ -58,10 +59,10 @@ _SCOPES = {
 _VERBS = _words(
     "is was were be wait retry must shall should may might can will have had do need require"
     " use take run live get raise hold keep own lead start stop end begin expire stay remain"
-    " cost last belong go"
+    " cost last belong go decided agreed chose settled picked answer reply respond speak"
     " est sont doit ist sind muss wird bleibt bleiben es son está debe é são deve"
 )
-_BEING = _words("is run live")
+_BEING = _words("is run live answer reply respond speak")
 _OWNING = _words("own lead maintain approve host chair")
 _CHOOSING = _words("use prefer choose take pick adopt prefere")
 _TOWARDS = _words("for in as to over when with because on at instead if")
@@ -160,6 +161,10 @@ def _take_apart(text: str) -> _Claim:
             values.append((kind, word, behind))
         elif word in _NEGATIONS:
             negations += word != "ne" or _NEGATIONS.isdisjoint(words[place + 1 :])  # "ne … pas"
+        elif words[place : place + 2] == ("no", "longer"):
+            negations += 1
+        elif words[max(place - 1, 0) : place + 1] == ("no", "longer"):
+            continue
         elif word in _OPPOSITES:
             sides.append((_OPPOSITES[word], word))
         elif word in _SCOPES:

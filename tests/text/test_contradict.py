@@ -27,6 +27,11 @@ from tests.conftest import FIXTURES
         ("ログは14日間保存する", "ログは15日間保存する", "number"),
         ("再試行します", "再試行しません", "negation"),
         ("Der Spiegel ist schreibbar", "Der Spiegel ist nicht schreibbar", "negation"),
+        ("On réessaie les appels", "On ne réessaie pas les appels", "negation"),
+        ("Always use tabs in Go", "Never use tabs in Go", "negation"),
+        ("We support Python 3.9", "We no longer support Python 3.9", "negation"),
+        ("We decided on three retries", "We decided on five retries", "number"),
+        ("Answer in German", "Always answer in English", "name"),
     ],
 )
 def test_a_contradiction_is_found_in_either_order(one, other, what):
@@ -45,6 +50,8 @@ def test_a_contradiction_is_found_in_either_order(one, other, what):
         ("Backups are encrypted", "Backups are stored twice"),
         ("Anna owns billing", "Anna owns search"),
         ("A batch holds 4,096 rows", "A batch holds 4096 rows"),
+        ("Anna prefers small pull requests", "Ben prefers big pull requests"),
+        ("Anna: Always run the linter", "Ben: Never run the linter"),
         ("Tokens live 15 minutes", "tokens live 15 min."),
     ],
 )
