@@ -29,6 +29,9 @@ def run(
     flush: Annotated[
         bool, Option(("--flush",), "Save facts to today's log before a conversation is cut.")
     ] = False,
+    facts: Annotated[
+        bool, Option(("--facts",), "Pin what lasts of a conversation in MEMORY.md.")
+    ] = False,
     now: Annotated[bool, Option(("--now",), "With --flush: also below the limit.")] = False,
     out: Annotated[
         str | None,
@@ -38,8 +41,8 @@ def run(
         bool, Option(("--dry-run",), "Show what would be written, write nothing.")
     ] = False,
 ) -> int:
-    """Sum up a task, cut a conversation to its limit, or save facts before it is lost."""
-    _checked(task=task, title=title, session=session, flush=flush, now=now, out=out)
+    """Sum up a task, cut a conversation to its limit, or save what it holds before it is lost."""
+    _checked(task=task, title=title, session=session, flush=flush, facts=facts, now=now, out=out)
     workspace = context.open()
     data = _bytes(file)
     moment = datetime.now().astimezone()
@@ -58,6 +61,12 @@ def run(
 
         flushed = save(workspace, data, out=target, is_forced=now, is_dry=dry_run, now=moment)
         return _shown(context, flushed, flushed.notes)
+    if facts:
+        from memcli.ops.extraction import extract_facts  # as above
+
+        name = _named(workspace.layout.root, file) if source else ""
+        found = extract_facts(workspace, data, source=name, is_dry=dry_run, now=moment)
+        return _shown(context, found, found.notes)
     from memcli.ops.summarize import summarize  # as above
 
     done = summarize(workspace, data, task_id=task or "", title=title, is_dry=dry_run, now=moment)
@@ -65,11 +74,18 @@ def run(
 
 
 def _checked(
-    *, task: str | None, title: str, session: bool, flush: bool, now: bool, out: str | None
+    *,
+    task: str | None,
+    title: str,
+    session: bool,
+    flush: bool,
+    facts: bool,
+    now: bool,
+    out: str | None,
 ) -> None:
     """Raise UsageError for options that do not go together, before anything is read."""
-    if (task is not None) + session + flush > 1:
-        raise UsageError("--task, --session and --flush exclude each other")
+    if (task is not None) + session + flush + facts > 1:
+        raise UsageError("--task, --session, --flush and --facts exclude each other")
     if session and not out:
         raise UsageError("--session needs --out", hint="mem summarize --session FILE --out FILE")
     if out and not (session or flush):
@@ -80,6 +96,13 @@ def _checked(
         raise UsageError("--now goes with --flush")
     if task is not None:
         clean_task_id(task)
+
+
+def _named(root: str, path: str) -> str:
+    """How facts name a file as their source: from the project folder, or outside of it by name."""
+    relative = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
+    is_outside = relative.split(os.sep)[0] == ".."
+    return os.path.basename(path) if is_outside else relative.replace(os.sep, "/")
 
 
 def _shown(context: Context, result: object, notes: tuple[str, ...]) -> int:

@@ -278,6 +278,7 @@ _ELSEWHERE = {
     "Batch": "memcli.formats.upkeep",
     "Consolidated": "memcli.formats.upkeep",
     "Diagnosis": "memcli.formats.upkeep",
+    "Extracted": "memcli.formats.written",
     "FactChanged": "memcli.formats.written",
     "FactList": "memcli.formats.written",
     "Flushed": "memcli.formats.written",
@@ -285,6 +286,7 @@ _ELSEWHERE = {
     "JobsChanged": "memcli.formats.queued",
     "Linted": "memcli.formats.upkeep",
     "Ran": "memcli.formats.queued",
+    "Revised": "memcli.formats.written",
     "SessionCut": "memcli.formats.written",
     "Summarized": "memcli.formats.written",
 }

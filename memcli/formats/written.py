@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from memcli.text.printable import printable
 
 if TYPE_CHECKING:
+    from memcli.ops.beliefs import Revised
+    from memcli.ops.extraction import Extracted
     from memcli.ops.fact import FactChanged, FactList
     from memcli.ops.flush import Flushed
     from memcli.ops.session import SessionCut
@@ -82,10 +84,57 @@ def flushed(result: Flushed) -> Iterator[str]:
         yield printable(f"wrote {result.out}, with {result.kept} messages")
 
 
+def extracted(result: Extracted) -> Iterator[str]:
+    for fact in result.added:
+        kind = f"  [{fact.kind}]" if fact.kind != "fact" else ""
+        yield printable(f"+ {fact.hash[:6]}  {fact.text}{kind}  ({fact.source})")
+    for one in result.against:
+        yield printable(f"  contradicts {one.hash[:6]} ({one.what}): {one.old}")
+        yield f"  to settle it: {one.command}"
+    for there in result.known:
+        state = f", {there.state}" if there.state else ""
+        said = f" as: {there.there}" if there.there != there.text else ""
+        yield printable(f"known ({there.hash[:6]}{state}): {there.text}{said}")
+    for fact in result.passed_over:
+        yield printable(f"removed before, left out: {fact.text}")
+    for fact in result.left_out:
+        yield printable(f"no room, left out: {fact.text}")
+    facts = _counted(len(result.added))
+    if result.revision is not None:
+        yield f"added {facts} to MEMORY.md (revision {result.revision}). Take back: mem undo"
+    elif result.is_dry and result.added:
+        yield f"would add {facts}; nothing was written"
+    else:
+        yield f"nothing new: {len(result.known)} known already"
+
+
+def revised(result: Revised) -> Iterator[str]:
+    for one in result.superseded:
+        yield printable(f"superseded ({one.what}): {one.old_hash[:6]}  {one.old}")
+        yield printable(f"        by: {one.new_hash[:6]}  {one.new}")
+    for one in result.reported:
+        yield printable(f"contradiction ({one.what}): {one.new_hash[:6]}  {one.new}")
+        yield printable(f"        {one.old_hash[:6]}  {one.old}")
+        yield printable(f"        left as it is: {one.why}. To settle it: {one.command}")
+    facts = _counted(len(result.superseded))
+    if result.revision is not None:
+        yield f"superseded {facts} (revision {result.revision}). Take back: mem undo"
+    elif result.is_dry and result.superseded:
+        yield f"would supersede {facts}; nothing was written"
+    elif not result.reported:
+        yield "no contradictions"
+
+
+def _counted(number: int) -> str:
+    return "1 fact" if number == 1 else f"{number} facts"
+
+
 TABLE: dict[str, Callable[[Any], Iterator[str]]] = {
+    "Extracted": extracted,
     "FactChanged": fact_changed,
     "FactList": fact_list,
     "Flushed": flushed,
+    "Revised": revised,
     "SessionCut": session_cut,
     "Summarized": summarized,
 }

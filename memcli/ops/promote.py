@@ -193,7 +193,7 @@ def _rewritten(
     new = list(sifted.new)
     passed_over = list(sifted.removed)
     if not is_again:
-        gone = _removed_by_hand(workspace.layout, before, memory)
+        gone = removed_by_hand(workspace.layout, before, memory)
         passed_over += [fact for fact in new if fact.hash in gone]
         new = [fact for fact in new if fact.hash not in gone]
     pairs = _pairs(_unsaid(memory, found), new)
@@ -242,7 +242,7 @@ def _pairs(old: Sequence[PinnedFact], new: Sequence[Fact]) -> list[tuple[PinnedF
     return pairs
 
 
-def _removed_by_hand(layout: Layout, before: str, memory: Pinned) -> set[str]:
+def removed_by_hand(layout: Layout, before: str, memory: Pinned) -> set[str]:
     """Hashes that were promoted here and are gone though the file is one that they stood in.
 
     On another branch, or in an older state, they never stood in it, and were not taken out of it.

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memcli.text.contradict import clashes, details
+from memcli.text.facts import one_line
+from memcli.text.kinds import INSTRUCTION
+from memcli.text.prompts import LASTING_FACTS, LASTING_KINDS, VERDICTS
 from memcli.text.statements import clipped, sentences
+from memcli.text.turns import PERSON, TOOL, UNSAID
 from memcli.text.words import normalise, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 # What a retelling must not change: numbers, versions, dates, paths, identifiers.
@@ -19,11 +24,13 @@ _EXACT = re.compile(
 )
 _EDGES = ".,:;!?/-+()"
 _LIST = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+")
+_NAME = re.compile(r"(?<=[^\W_.!?:] )[A-ZÀ-ÞА-Я][\w'-]+")
 _SPEAKERS = ("Person", "Tool", "Assistant")
 
 # The part of its words that a sentence must share with its source.
 _RETOLD = 0.3
 _FACT = 0.5
+_LONGEST_FACT = 300  # characters
 
 
 class Source:
@@ -38,9 +45,24 @@ class Source:
         exact = [a or b for a, b in _EXACT.findall(claim)]
         if any(normalise(one.strip(_EDGES)) not in self._text for one in exact):
             return False
-        told = tokens(normalise(claim))
-        words = [word for word in told if len(word) > 3 or not word.isascii()] or told
+        words = _telling(claim)
         return sum(word in self._words for word in words) >= max(1, share * len(words))
+
+    def share(self, claim: str) -> float:
+        """The part of the claim's words that stand in the source."""
+        words = _telling(claim)
+        return sum(word in self._words for word in words) / max(1, len(words))
+
+    def names(self, claim: str) -> bool:
+        """Whether each name of `claim` stands in the source: a word with a capital behind the first
+        word.
+        """
+        return all(self._words.issuperset(tokens(normalise(one))) for one in _NAME.findall(claim))
+
+
+def _telling(claim: str) -> list[str]:
+    told = tokens(normalise(claim))
+    return [word for word in told if len(word) > 3 or not word.isascii()] or told
 
 
 def summary(answer: str, source: Source) -> dict[str, tuple[str, ...]] | None:
@@ -92,6 +114,90 @@ def facts(answer: str, by_speaker: dict[str, Source]) -> list[tuple[str, str]] |
         if speaker:
             kept.append((speaker, text))
     return kept
+
+
+class Claim(NamedTuple):
+    """What was said in one turn, and the role of who said it."""
+
+    text: str
+    role: str
+
+
+class Lasting(NamedTuple):
+    """A fact for the memory, its kind in small letters, and the claim that bears it out."""
+
+    text: str
+    kind: str
+    claim: int  # its place among the claims
+
+
+def lasting(answer: str, claims: Sequence[Claim]) -> list[Lasting] | None:
+    """The facts of an answer that one claim each bears out, at most LASTING_FACTS.
+
+    None for nonsense: another shape, or nothing true. An assistant's claims count for nothing, and
+    what a tool returned bears out a fact alone, none that asks for something. A fact that denies
+    its claim is left out, and so is one with a name that its claim has not. A summary may rest on
+    all claims together.
+    """
+    found = _object(answer)
+    rows = found.get("facts") if found else None
+    if not isinstance(rows, list):
+        return None
+    sources = [
+        (place, Source(one.text), one)
+        for place, one in enumerate(claims)
+        if one.role in (PERSON, TOOL, UNSAID) and one.text.strip()
+    ]
+    whole = Source("\n".join(one.text for _, _, one in sources))
+    kept: list[Lasting] = []
+    for row in rows:
+        text = row.get("text") if isinstance(row, dict) else None
+        kind = row.get("kind") if isinstance(row, dict) else None
+        if not isinstance(text, str) or not isinstance(kind, str):
+            continue
+        text = _LIST.sub("", one_line(text))
+        if kind.upper() not in LASTING_KINDS or not 0 < len(text) <= _LONGEST_FACT:
+            continue
+        place = _claimed(text, kind.lower(), sources, whole)
+        if place is not None:
+            kept.append(Lasting(text, kind.lower(), place))
+    return kept[:LASTING_FACTS] if kept or not rows else None
+
+
+def _claimed(
+    text: str, kind: str, sources: Sequence[tuple[int, Source, Claim]], whole: Source
+) -> int | None:
+    """The place of the claim that has most of the words of `text` and bears it out."""
+    best, found = 0.0, None
+    is_summed = kind == "summary" and whole.bears_out(text, _FACT) and whole.names(text)
+    for place, source, claim in sources:
+        if claim.role == TOOL and (kind != "fact" or INSTRUCTION.is_in(text)):
+            continue
+        share = source.share(text)
+        is_borne = source.bears_out(text, _FACT) and source.names(text)
+        if share > best and (is_summed or (is_borne and _agree(text, claim.text))):
+            best, found = share, place
+    return found
+
+
+def _agree(text: str, said: str) -> bool:
+    """Say whether the sentence most like `text` denies as much as it does, and does not clash."""
+    parts = sentences(" ".join(said.split("\n"))) or [said]
+    shares = [Source(part).share(text) for part in parts]
+    is_denying = bool(details(text).negations)
+    return any(
+        is_denying == bool(details(part).negations) and not clashes([part, text])
+        for part, share in zip(parts, shares, strict=True)
+        if share == max(shares)
+    )
+
+
+def verdict(answer: str) -> str:
+    """One of VERDICTS; what is nonsense is unclear."""
+    found = _object(answer)
+    told = found.get("verdict") if found else None
+    told = " ".join(told.lower().replace("_", " ").split()) if isinstance(told, str) else ""
+    return told if told in VERDICTS else "unclear"
 
 
 def _object(answer: str) -> dict[str, Any] | None:
