@@ -22,7 +22,7 @@ _ASIDE = re.compile(
     |why(?:\s.+)?
     |(?:status|dates?|contexts?|background|problem|alternatives?|options?|option\s+\w{1,2}|pros|cons
     |examples?|risks?|impacts?|trade-?offs?|deciders|decided\s+by|authors?|owners?|stakeholders
-    |strengths?|weaknesses|efforts?|benefits?|drawbacks?|limitations?|references?
+    |strengths?|weaknesses|efforts?|future(?:\s+\w+)?|benefits?|drawbacks?|limitations?|references?
     |participants|superseded\s+by|supersedes)(?:\s+(?:considered|rejected))?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -60,7 +60,8 @@ _FOR_AND_AGAINST = re.compile(
 )
 _SIGN = re.compile(r"(?:`[+-]`|\([+−–-]\))\s")
 _TAKEN_BACK = re.compile(
-    r"(?:\(|\bstatus[*_]*:[*_\s]*)(?:superseded|deprecated|rejected|withdrawn|obsolete|reverted)\b",
+    r"\b(?:not\s+yet\s+(?:clear|decided|known)|undecided)\b"
+    r"|(?:\(|\bstatus[*_]*:[*_\s]*)(?:superseded|deprecated|rejected|withdrawn|obsolete|reverted)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?[*_]*(?:\s*\([^()]*\))?$")

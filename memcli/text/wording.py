@@ -41,9 +41,11 @@ _NOT_TOWARDS = _words(
 )
 _UNDECIDED = re.compile(r"\((?:pending|open|tbd|deferred|draft|to be \w+)\)")
 _BREAK = re.compile(r"[,;:&/()–—]|\s-\s|\band\b|\bor\b")
-# A heading that presents a file ("Decision log (`log.md`)") or is for whatever else there is.
+# A heading that presents a file ("Decision log (`log.md`)"), a test in words ("Scenario: …"), or
+# whatever else there is.
 _OTHER_MATTER = re.compile(
     r"\w\.(?:md|mdx|txt|rst|ya?ml|json|toml)\b|\b(?:notes|details|caveats)\s*/|/\s*(?:notes|caveats)\b"
+    r"|^(?:example|feature|rule|scenario)(?:\s+outline)?:"
 )
 
 # A part of a record that says why, what else, or what follows.
@@ -72,14 +74,14 @@ _WORK = re.compile(
 # A sentence that leads to a list of grounds or of what was not taken: "for these reasons:".
 _GROUNDS = re.compile(
     r"""\b(?:advantages?|alternatives|benefits|concerns|considerations?|considered|considering|cons
-    |consequences|criteria|downsides|drawbacks|drivers?|driven|e\.g|examples?|factors?|format
+    |consequences|criteria|downsides|drawbacks|decision\s+drivers?|driven|e\.g|examples?|factors?|format
     |implications|influenced|instructions|motivations?|needs?\s+to\s+be\s+(?:decided|made|taken)
     |one\s+of|(?<!chosen\s)options(?!\s+(?:are|were)\s+(?:chosen|selected))|possibilit(?:y|ies)|(?:possible|potential)\s+(?:approaches|resolutions|solutions)
     |pros|questions|rationale|reasons?(?!\s+codes?\b)|rejected|risks|scenarios|situations|steps?\s+\d+|steps
     |timeline|trade-?offs?|upsides|why|would\s+(?:have|need)\s+to)\b
     |^(?!we\s+(?:will|shall)\b).*\b(?:procedure|process|workflow)\b
     # What a thing is made of,
-    |\b(?:arguments|attributes|columns|fields|headers|keys|parameters)\b
+    |\b(?:arguments|attributes|columns|fields|headers|keys|key\s+to|legend|parameters)\b
     # and what only goes on about the sentence before: "This prevents:", "where:".
     |^(?:results?|(?:migration|rollout)\s+strategy):$
     |\b(?:when|if|in\s+order\s+to|(?:due|thanks)\s+to):$|^(?:currently|(?:however|but)(?!,?\s+we\b)|to\s+note|note)\b
@@ -88,7 +90,7 @@ _GROUNDS = re.compile(
     |^(?!chosen\s|because\s).*\bbecause\b
     |\b(?:(?:might|could)\s+be|will\s+(?:allow|enable|let))\b[^,;.]*:$
     |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b
-    |^(?:where|(?:this|it|which)(?:\s+(?!is\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
+    |^(?:where|(?:this|it|which)(?:\s+(?!is\b|means\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -116,9 +118,9 @@ _CALL = re.compile(r"(?<=\w)\([^()]*\)")  # what a function takes in a heading o
 _CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
 # What may stand beside a marker in the title of a document that is a list of decisions.
 _BESIDE = _words(
-    """a all and architecture architectural core current design engineering existing final guiding
-    key locked log made main new of our outcome outcomes product project records summary taken team
-    technical the this"""
+    """a all and architecture architectural captured core current design engineering existing final
+    guiding key locked log made main new of our outcome outcomes product project records summary taken
+    team technical the this"""
 )
 
 
@@ -156,7 +158,8 @@ class Markers:
 
     def name(self, field: str) -> bool:
         """Say whether `field` is the name of a field that holds a decision."""
-        return len(field.split()) <= 3 and self.alone(field)
+        bare = _BRACKETS.sub("", field)
+        return len(bare.split()) <= 3 and self.alone(bare)
 
 
 def _folded(text: str) -> str:
@@ -199,7 +202,7 @@ def is_dated(title: str) -> bool:
 
 def leads_away(sentence: str) -> bool:
     """Say whether a sentence before a list announces something else than decisions."""
-    last = _last(sentence)
+    last = _BRACKETS.sub("", _last(sentence))
     return last[-1:] not in ("", *".!?") and bool(_GROUNDS.search(last))
 
 

@@ -49,6 +49,7 @@ Superseded by [b](b.md)
 [ADR-7](7-cache.md) - Cache answers
 [Cache answers](adr/7-cache.md): how we do it
 (see inline)
+It is not yet clear which store to take
 Decision 1
 (+) fast
 (-) dear
@@ -133,6 +134,7 @@ def test_fields_beside_a_decision():
     assert is_aside("Justification")
     assert is_aside("Strengths")
     assert is_aside("**Benefits**:")
+    assert is_aside("Future work")
 
 
 def test_names_of_a_choice():

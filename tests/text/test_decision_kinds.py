@@ -168,3 +168,10 @@ Rationale
 """
     assert texts(document) == ["a", "b"]
     assert texts(document.replace("Rationale", "Rationale:")) == ["a", "no", "b"]
+
+
+def test_field_with_brackets_in_its_name():
+    assert texts("## Plan\n\n**Decisions (this week):** a\n\n**Decisions captured:** b\n") == [
+        "a",
+        "b",
+    ]

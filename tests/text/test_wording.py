@@ -72,7 +72,8 @@ Summary of proposed decisions
 Facteurs de décision
 Example decisions
 Schedule constraints
-Foreign key constraints"""
+Foreign key constraints
+Scenario: A user changes a decision"""
 
 SOMETHING_ELSE = """\
 Consequences
@@ -154,6 +155,7 @@ The following decision needs to be taken:
 There are four potential resolutions:
 This stands for step 3:
 Result:
+Key to the picture:
 The current host has two faces:
 This store allows for a few things:
 We take X due to:
@@ -185,6 +187,8 @@ def test_lead_in():
     assert not leads_away("Two reason codes are told:")
     assert not leads_away("However, we begin with this:")
     assert not leads_away("The current host will do this:")
+    assert not leads_away("A driver must (e.g. now) do this:")
+    assert not leads_away("This means:")
 
 
 def test_titles_of_work():
