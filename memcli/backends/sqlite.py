@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.errors import StoreError
 from memcli.model import Chunk
@@ -49,7 +49,10 @@ def open_backend(owner: Owner, *, anew: bool = False) -> SqliteBackend:
 
 def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     """A database of this schema at `path`, whatever is there now. Needs the writers' lock."""
+    from memcli.store import jobs  # spared a search, whose index is there
+
     kept: embeddings.Cache | None = None
+    queue: list[Any] = []
     try:
         database = db.connect(path, create=True)
         database.migrate()
@@ -57,6 +60,8 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
             return database
         with suppress(StoreError):  # they are only a saving of time
             kept = embeddings.everything(database)
+        with suppress(StoreError):  # of questions to a model
+            queue = jobs.everything(database)
         database.close()
         db.remove(path)
     except db.NewerError:
@@ -69,6 +74,7 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     database.migrate()
     if kept:
         embeddings.restore(database, kept)
+    jobs.restore(database, queue)
     return database
 
 

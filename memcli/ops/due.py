@@ -13,15 +13,13 @@ from datetime import datetime, timedelta
 from memcli.edit import read
 from memcli.errors import MemError, WorkspaceError
 from memcli.layout import DREAMS_FILE, MEMORY_FILE, Layout
+from memcli.ops.beliefs import revise_beliefs
 from memcli.ops.dreams import dreams_text, old_logs
 from memcli.ops.marks import BELIEFS, CONSOLIDATION, FACTS, mark, unwanted_digests
 from memcli.ops.material import TOKENS, archived, bounded, entries
 from memcli.store.jobs import Job
 from memcli.text import digest
-from memcli.text.contradict import clashes
 from memcli.text.dates import date_of
-from memcli.text.decode import decode
-from memcli.text.facts import parse as parse_facts
 from memcli.text.tokens import estimate
 from memcli.workspace import Workspace
 
@@ -44,7 +42,7 @@ def due(
         notes.append("no model is set up for facts and beliefs: mem config set llm.provider ollama")
     else:
         found += _extractions(workspace, is_known, notes, now=now, settle=settle)
-        found += _beliefs(workspace, is_known)
+        found += _beliefs(workspace, is_known, notes, now)
     found += _consolidations(workspace, is_known, notes, now)
     return found, notes
 
@@ -116,21 +114,20 @@ def _dated(workspace: Workspace, now: datetime) -> list[tuple[str, str]]:
     return sorted(found, reverse=True)
 
 
-def _beliefs(workspace: Workspace, is_known: IsKnown) -> Iterator[Job]:
+def _beliefs(
+    workspace: Workspace, is_known: IsKnown, notes: list[str], now: datetime
+) -> Iterator[Job]:
     """A job for each fact in force that an older one speaks against."""
-    text = decode(read(workspace.layout, MEMORY_FILE) or b"")[0]
-    facts = [it.fact for it in parse_facts(text).facts if it.fact.enabled]
-    against: dict[int, list[int]] = {}
-    for clash in clashes([fact.text for fact in facts]):
-        against.setdefault(clash.second, []).append(clash.first)
-    for newer, older in sorted(against.items(), reverse=True):
-        this = facts[newer].hash
-        pairs = {mark(BELIEFS, f"{this} {facts[one].hash}".encode()): one for one in older}
-        new = {name: one for name, one in pairs.items() if not is_known(BELIEFS, name)}
-        if new:
-            others = ", ".join(facts[one].hash[:6] for one in new.values())
-            subject = f"{this[:6]} against {others}"
-            yield Job(0, BELIEFS, subject, tuple(new), {"hash": this})
+    done = revise_beliefs(workspace, (), is_dry=True, now=now)
+    notes += done.notes
+    older: dict[str, dict[str, str]] = {}
+    for one in (*done.superseded, *done.reported):
+        pair = mark(BELIEFS, f"{one.new_hash} {one.old_hash}".encode())
+        if not is_known(BELIEFS, pair):
+            older.setdefault(one.new_hash, {})[pair] = one.old_hash
+    for newer, pairs in older.items():
+        subject = f"{newer[:6]} against {', '.join(one[:6] for one in pairs.values())}"
+        yield Job(0, BELIEFS, subject, tuple(pairs), {"hash": newer})
 
 
 def _consolidations(

@@ -10,10 +10,13 @@ from datetime import datetime
 from memcli.errors import RefusedError, UsageError
 from memcli.model import Progress
 from memcli.ops import queue
+from memcli.ops.beliefs import revise_beliefs
 from memcli.ops.consolidate import consolidate
 from memcli.ops.due import due, is_consolidation_due
+from memcli.ops.extraction import extract_facts
 from memcli.ops.kinds import Kind, Outcome
-from memcli.ops.marks import CONSOLIDATION, Past
+from memcli.ops.marks import BELIEFS, CONSOLIDATION, FACTS, Past
+from memcli.ops.material import material
 from memcli.ops.worker import BEAT, Ran, Worker
 from memcli.store import jobs
 from memcli.store.jobs import DONE, DROPPED, FAILED, PENDING, RUNNING, Job
@@ -41,6 +44,29 @@ class JobsChanged:
     notes: tuple[str, ...] = ()
 
 
+def _extract(workspace: Workspace, job: Job, *, now: datetime) -> Outcome:
+    path = job.payload.get("path", "")
+    data = material(workspace, path, job.marks) if path else b""
+    if not data:
+        return Outcome("changed since: what it says now is another job")
+    done = extract_facts(workspace, data, source=path, job=" ".join(job.marks), now=now)
+    workspace.notes += done.notes
+    counts = {"known": len(done.known), "without room": len(done.left_out)}
+    others = "".join(f", {count} {what}" for what, count in counts.items() if count)
+    number = "1 fact" if len(done.added) == 1 else f"{len(done.added)} facts"
+    return Outcome(f"{number} added{others}", done.revision, done.calls)
+
+
+def _revise(workspace: Workspace, job: Job, *, now: datetime) -> Outcome:
+    newer = job.payload.get("hash", "")
+    if not newer:
+        return Outcome("names no fact")
+    done = revise_beliefs(workspace, [newer], job=" ".join(job.marks), now=now)
+    workspace.notes += done.notes
+    why = "".join(f"; {one.old_hash[:6]} stays: {one.why}" for one in done.reported)
+    return Outcome(f"{len(done.superseded)} superseded{why}", done.revision, done.calls)
+
+
 def _consolidate(workspace: Workspace, job: Job, *, now: datetime) -> Outcome:
     if not is_consolidation_due(workspace, now):
         return Outcome("done already")
@@ -51,6 +77,8 @@ def _consolidate(workspace: Workspace, job: Job, *, now: datetime) -> Outcome:
 
 
 KINDS: Mapping[str, Kind] = {
+    FACTS: Kind(_extract, is_model=True),
+    BELIEFS: Kind(_revise, is_model=True, is_asking_each=True),
     CONSOLIDATION: Kind(_consolidate, is_model=False),
 }
 

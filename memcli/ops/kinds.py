@@ -29,7 +29,12 @@ class Handler(Protocol):
 
 
 class Kind(NamedTuple):
-    """How a kind of job is done, and whether it asks a model."""
+    """How a kind of job is done, whether it asks a model, and then whether once for each mark."""
 
     run: Handler
     is_model: bool
+    is_asking_each: bool = False
+
+    def calls(self, job: Job) -> int:
+        """How often a job asks a model at most."""
+        return self.is_model * (len(job.marks) if self.is_asking_each else 1)

@@ -74,6 +74,7 @@ class Worker:
         self._past = Past(workspace.layout)
         self._looked: tuple[object, ...] = ()  # at the files, when jobs were queued last
         self._calls = 0
+        self._is_spent = False  # what is left of the calls is too few for the next job
         self._day: date | None = None
         self._asked_at = 0.0  # by the monotonic clock
         self._faults = 0  # of the provider, in a row
@@ -85,7 +86,7 @@ class Worker:
         """Queue what is due, and do all that is ready."""
         now = self._clock()
         if self._day != now.date():
-            self._day, self._calls = now.date(), 0
+            self._day, self._calls, self._is_spent = now.date(), 0, False
         calls, self._fault = self._calls, ""
         notes = [*recover(self._workspace.layout, self._settings.index_wait)]
         done: list[Job] = []
@@ -129,10 +130,6 @@ class Worker:
             if not self.is_over:
                 time.sleep(BEAT)
 
-    @property
-    def _is_spent(self) -> bool:
-        return 0 < self._settings.jobs_max_calls <= self._calls
-
     def _fill(self, now: datetime, notes: list[str]) -> int:
         """Tidy the queue, and add what is due; how much that is."""
         at = _seconds(now)
@@ -171,7 +168,15 @@ class Worker:
         )
         kinds = [name for name, kind in self._kinds.items() if may_ask or not kind.is_model]
         with queue.opened(self._workspace) as database:
-            return jobs.take(database, kinds, now=_seconds(now))
+            job = jobs.take(database, kinds, now=_seconds(now))
+            limit = self._settings.jobs_max_calls
+            if job is None or not limit or not self._calls:
+                return job
+            if self._calls + self._kinds[job.kind].calls(job) <= limit:
+                return job
+            jobs.release(database, job.id)
+        self._is_spent = True
+        return self._next()
 
     def _worked(self, job: Job) -> Job:
         """Do a job, and answer how it is now."""

@@ -242,6 +242,18 @@ def counts(database: Database) -> dict[str, int]:
     return dict(database.rows("SELECT state, count(*) FROM jobs GROUP BY state"))
 
 
+def everything(database: Database) -> list[Any]:
+    """The whole queue, to be put into another database."""
+    return database.rows(f"SELECT key, {_COLUMNS} FROM jobs") if is_there(database) else []
+
+
+def restore(database: Database, rows: Sequence[Any]) -> None:
+    """Put a queue back into an empty one."""
+    marks = ", ".join("?" * (_COLUMNS.count(",") + 2))
+    with database.transaction():
+        database.run_many(f"INSERT INTO jobs (key, {_COLUMNS}) VALUES ({marks})", rows)
+
+
 def _number(database: Database) -> int:
     return int(database.value("SELECT count(*) FROM jobs"))
 

@@ -11,6 +11,7 @@ import pytest
 
 from memcli.errors import ProviderError, RefusedError, UsageError, WorkspaceError
 from memcli.ops import queue
+from memcli.ops.index import index
 from memcli.ops.jobs import clear_jobs, list_jobs, retry_jobs, run_jobs
 from memcli.ops.kinds import Kind, Outcome
 from memcli.ops.marks import BELIEFS, FACTS
@@ -133,6 +134,18 @@ def test_rows_of_an_older_kind_are_drained_and_never_run(empty: Path) -> None:
     assert run(empty).jobs == ()
     found_ = list_jobs(with_model(empty)).jobs
     assert [(job.state, job.note) for job in found_] == [(DONE, DRAINED)] * 2
+
+
+def test_an_index_made_anew_keeps_the_queue(empty: Path) -> None:
+    log(empty, "one")
+    run(empty)
+    log(empty, "one", "two")
+    with queue.opened(with_model(empty)) as database:
+        jobs.add(database, found(empty), 1)
+    before = list_jobs(with_model(empty)).jobs
+    index(with_model(empty), now=clock().timestamp(), is_full=True)
+    assert list_jobs(with_model(empty)).jobs == before
+    assert [job.state for job in before] == [DONE, PENDING]
 
 
 def test_what_was_cleared_is_not_queued_again_but_by_name(empty: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
 import threading
-from datetime import datetime
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memcli import history
 from memcli.errors import ConflictError, RefusedError
+from memcli.layout import IGNORED
 from memcli.ops import queue
 from memcli.ops.doctor import doctor
 from memcli.ops.jobs import clear_jobs
@@ -37,6 +41,7 @@ from tests.queue_worker import (
     with_model,
     write_marks,
 )
+from tests.servers import Request, Server, serving
 
 
 def worker(root: str) -> list[str]:
@@ -82,9 +87,7 @@ def test_a_worker_whose_lock_was_removed_stops(empty: Path) -> None:
 
 def build(root: str) -> None:
     (Path(root) / ".decsr/memory").mkdir(parents=True)
-    (Path(root) / ".decsr/.gitignore").write_text(
-        "memory.db*\nmemory.vec*\nhistory/\nlock\n*.log\n"
-    )
+    (Path(root) / ".decsr/.gitignore").write_text(IGNORED)
     for day in (18, 19, 20):
         log(Path(root), "one", "two", day=f"2026-11-{day}")
     log(Path(root), "long ago", day="2026-01-02")
@@ -124,6 +127,82 @@ def test_a_worker_killed_at_any_write_loses_nothing_and_repeats_nothing() -> Non
 @pytest.mark.slow
 def test_a_worker_killed_at_any_moment_loses_nothing_and_repeats_nothing() -> None:
     assert kill_at_random(worker, build, is_whole, runs=200, seconds=1.0, seed=5) > 50
+
+
+SAID = (
+    "Backups run at night.",
+    "The importer retries five times.",
+    "Releases are signed with the key of the team.",
+    "Invoices are kept for ten years.",
+)
+
+
+def program(url: str) -> Callable[[str], list[str]]:
+    """The command line of a run that asks the model at `url`."""
+    settings = ("PROVIDER=ollama", f"URL={url}", "TIMEOUT=5")
+    return lambda root: [
+        "env", *(f"MEM_LLM_{one}" for one in settings), "MEM_JOBS_PER_MINUTE=0",
+        sys.executable, "-m", "memcli", "jobs", "run", "--root", root,
+    ]  # fmt: skip
+
+
+def listening(server: Server) -> None:
+    """Make a server find what was SAID in what it is asked."""
+    answer = server.reply
+
+    def reply(request: Request, fault: str) -> tuple[int, bytes]:
+        facts = [{"text": one, "kind": "FACT"} for one in SAID if one in request.prompt]
+        server.says = json.dumps({"facts": facts})
+        return answer(request, fault)
+
+    server.reply = reply  # type: ignore[method-assign]  # a server's answer, not our code
+
+
+def spoken(root: str) -> None:
+    """A memory in which each of SAID was said on a day of its own."""
+    (Path(root) / ".decsr/memory").mkdir(parents=True)
+    (Path(root) / ".decsr/.gitignore").write_text(IGNORED)
+    for back, sentence in enumerate(SAID):
+        day = f"{datetime.now() - timedelta(days=back):%Y-%m-%d}"
+        log(Path(root), f"We talked. {sentence}", day=day)
+
+
+def is_pinned_once(url: str) -> Callable[[Struck], None]:
+    def check(struck: Struck) -> None:
+        root = Path(struck.root)
+        assert "Traceback" not in struck.output, struck.output
+        if struck.at % 3 == 0:
+            for path in root.glob(".decsr/memory.db*"):
+                path.unlink()
+        for _ in range(2):
+            done = subprocess.run(program(url)(struck.root), capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+        text = (root / ".decsr/memory/MEMORY.md").read_text()
+        assert [text.count(one) for one in SAID] == [1] * len(SAID), text
+        workspace = opened(root)
+        notes = [one.note for one in history.revisions(workspace.layout)]
+        assert len(notes) == len(set(notes)) == len(SAID)
+        assert set(states(root)) <= {DONE}
+        assert doctor(workspace, now=time.time()).problems == ()
+        workspace.close()
+
+    return check
+
+
+@pytest.mark.skipif(not HAS_STRACE, reason=NO_STRACE)
+@pytest.mark.slow
+def test_a_run_that_asks_a_model_killed_at_any_write_pins_each_fact_once() -> None:
+    with serving() as server:
+        listening(server)
+        assert sweep(program(server.url), spoken, is_pinned_once(server.url), step=3) > 20
+
+
+@pytest.mark.slow
+def test_a_run_that_asks_a_model_killed_at_any_moment_pins_each_fact_once() -> None:
+    with serving() as server:
+        listening(server)
+        check = is_pinned_once(server.url)
+        assert kill_at_random(program(server.url), spoken, check, runs=60, seconds=3.0, seed=7) > 20
 
 
 class Machine(RuleBasedStateMachine):
