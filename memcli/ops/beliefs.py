@@ -24,20 +24,13 @@ from memcli.text import answers, pinned, prompts
 from memcli.text.contradict import Clash, clashes
 from memcli.text.facts import WAS, PinnedFact, parse
 from memcli.text.joined import sources_of
+from memcli.text.outdated import doubt
 from memcli.workspace import Workspace
 
 PAIRS = 20  # that a model is asked about in one run, the newest first
-DECIDING = frozenset(("number", "date", "version", "name", "negation", "preference"))
 
 _DATED = re.compile(r"(\d{4}-\d\d-\d\d) — promoted")
 _DOCUMENT = re.compile(r"\.\w+$")
-# What happened once: a later one is another event, and the first is true all the same.
-_EVENT = re.compile(
-    r"\b(?:we|I|they|he|she|team|[A-Z]\w+) (?:have |has |had |just |then )*"
-    r"(?!agreed\b|decided\b|need\b|embed\b|feed\b|speed\b)"
-    r"(?:\w{2,}ed|met|went|got|saw|ran|made|sent|took|had|did|was|were|wrote|found|lost|cut|paid)\b"
-    r"|\b(?:yesterday|last (?:week|month|night|year)|ago)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +74,11 @@ def revise_beliefs(
     """Mark facts in force as superseded by the newer ones of `hashes`, or without any by all newer.
 
     Contradictions are found without a model; if there is one it is asked about each pair, and what
-    it does not call superseded stays. Without one a clash in DECIDING decides between two claims
-    that still hold; events and differences in scope are reported. The old text stays, switched off,
-    with the hash of the new one, as one revision with `job` in its note. With `job` a model that
-    fails raises ProviderError before anything is written; otherwise it costs a note and the rules
-    decide. A dry run asks no model.
+    it does not call superseded stays. Without one the newer fact wins where `text.outdated` has no
+    doubt, and the rest is reported. The old text stays, switched off, with the hash of the new one,
+    as one revision with `job` in its note. With `job` a model that fails raises ProviderError
+    before anything is written; otherwise it costs a note and the rules decide. A dry run asks no
+    model.
     """
     memory = memory_text(read(workspace.layout, MEMORY_FILE))
     judge = _Judge(workspace, None if is_dry else workspace.llm, is_job=bool(job))
@@ -197,11 +190,8 @@ class _Judge:
 
 
 def _by_rule(pair: _Pair) -> str:
-    if pair.clash.what not in DECIDING:
-        return f"they differ in {pair.clash.what}, which a person has to judge"
-    if _EVENT.search(pair.old.fact.text) or _EVENT.search(pair.new.fact.text):
-        return "they may tell of two events"
-    return ""
+    why = doubt(pair.clash, pair.old.fact.text, pair.new.fact.text)
+    return f"{why}, which a person has to judge" if why else ""
 
 
 def _document(workspace: Workspace, it: PinnedFact) -> str:

@@ -62,7 +62,8 @@ _VERBS = _words(
     " cost last belong go decided agreed chose settled picked answer reply respond speak"
     " est sont doit ist sind muss wird bleibt bleiben es son está debe é são deve"
 )
-_BEING = _words("is run live answer reply respond speak")
+_BEING = _words("is run live")
+_ANSWERING = _words("answer reply respond speak")
 _OWNING = _words("own lead maintain approve host chair")
 _CHOOSING = _words("use prefer choose take pick adopt prefere")
 _TOWARDS = _words("for in as to over when with because on at instead if")
@@ -240,8 +241,14 @@ def _other_values(
 def _other_name(
     one: tuple[str, bool], other: tuple[str, bool], claim: _Claim
 ) -> tuple[str, str, str] | None:
-    is_said = one[1] and other[1] and not _BEING.isdisjoint(claim.words)
-    return ("name", one[0], other[0]) if is_said and len(claim.about) > 0 else None
+    is_said = one[1] and other[1] and len(claim.about) > 0
+    words = claim.words
+    if not _ANSWERING.isdisjoint(words):
+        # In another language, not to somebody else.
+        is_said = is_said and words[words.index(one[0]) - 1] == "in"
+    elif _BEING.isdisjoint(words):
+        return None
+    return ("name", one[0], other[0]) if is_said else None
 
 
 def _choices(claim: _Claim) -> Iterator[Hashable]:
