@@ -35,6 +35,7 @@ from memcli.workspace import Workspace
 
 TOKENS = 2_000  # of a stretch, which gives LASTING_FACTS at most
 STATEMENTS = 12  # new ones that a run without a model takes
+LOOKED_AT = 100  # of those, when very many are new
 STRETCHES = 32  # the newest, which a model is asked about; those before are read without it
 
 _USER = re.compile(r"(?:The )?(?:user|person)\b", re.IGNORECASE)
@@ -120,6 +121,8 @@ def _by_words(talk: Talk, turns: Sequence[int]) -> list[Fact]:
 
 def _few(facts: Sequence[Fact], most: int) -> list[Fact]:
     """At most so many in their order: instructions and preferences before facts."""
+    if len(facts) <= most:
+        return list(facts)
     best = sorted(facts, key=lambda fact: fact.kind not in ("instruction", "preference"))[:most]
     return [fact for fact in facts if fact in best]
 
@@ -199,14 +202,19 @@ def _attributed(one: answers.Lasting, message: Message, talk: Talk) -> str:
 
 
 def _said_again(workspace: Workspace, facts: Sequence[Fact], before: str) -> dict[str, str]:
-    """What says in other words what is there already, or what was found before it."""
+    """What says in other words what is there already, or what was found before it.
+
+    Of very many only those are looked at that may be taken.
+    """
     memory = parse(before)
+    there = [it.fact.text for it in memory.facts]
+    found: dict[str, str] = {}
+    fresh: list[str] = []
     new = sift(memory, facts).new
-    found = restated(workspace, new, [it.fact.text for it in memory.facts])
-    rest = [fact for fact in new if fact.text not in found]
-    for place, fact in enumerate(rest):
-        earlier = [one.text for one in rest[:place] if one.text not in found]
-        found.update(restated(workspace, [fact], earlier))
+    for fact in _few(new, LOOKED_AT):
+        again = restated(workspace, [fact], [*there, *fresh])
+        found.update(again)
+        fresh += [fact.text] * (not again)
     return found
 
 

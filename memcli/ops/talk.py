@@ -32,6 +32,7 @@ class Talk:
         self.names = names([Voice(one, 0) for one in self.messages])
         self.source = _name(without_secrets(workspace, source))
         is_plain = conversation.shape in ("text", "document")
+        self._at = 0
         self._text = _of_memory(workspace, self.source) or conversation.text * is_plain
 
     @property
@@ -43,9 +44,15 @@ class Talk:
         if self.source == CONVERSATION:
             return self.source
         pattern = r"\s+".join(map(re.escape, words.split()[:8]))
-        found = re.search(pattern, self._text) if self._text and pattern else None
+        found = self._found(re.compile(pattern)) if self._text and pattern else None
         line = self._text.count("\n", 0, found.start()) + 1 if found else self.voiced[turn].line
         return f"{self.source}:{line}" if line else self.source
+
+    def _found(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        # Most places are asked for in their order, and a long text is not searched anew for each.
+        found = pattern.search(self._text, self._at) or pattern.search(self._text)
+        self._at = found.start() if found else self._at
+        return found
 
 
 def _name(source: str) -> str:
