@@ -64,7 +64,7 @@ def _documents(words: Sequence[str], root: str) -> Iterator[Document]:
     seen = set()
     for word in words:
         if word == "-":
-            yield Document(STDIN, sys.stdin.buffer.read() if sys.stdin else b"")
+            yield Document(STDIN, _standard_input())
             continue
         for path in _paths(word):
             real = os.path.realpath(path)
@@ -72,6 +72,14 @@ def _documents(words: Sequence[str], root: str) -> Iterator[Document]:
                 continue
             seen.add(real)
             yield read_document(root, path)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None or sys.stdin.closed:
+        return b""
+    if sys.stdin.isatty():
+        raise UsageError("nothing is piped in", hint="mem promote FILE")
+    return sys.stdin.buffer.read()
 
 
 def _paths(word: str) -> list[str]:

@@ -20,7 +20,7 @@ from memcli.ops.alike import restated
 from memcli.ops.conversations import asked, note_nonsense
 from memcli.ops.fact import Against, contradicted, memory_bytes, memory_text
 from memcli.ops.index import index_written
-from memcli.ops.promote import removed_by_hand
+from memcli.ops.removed import removed_by_hand
 from memcli.ops.secrets import without_secrets
 from memcli.ops.summarize import EXTRACT
 from memcli.ops.talk import Talk

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memcli import history
 from memcli.edit import read
-from memcli.layout import HOME, MEMORY_FILE, Layout
+from memcli.layout import HOME, MEMORY_FILE
 from memcli.model import Change, Fact
 from memcli.ops.fact import memory_bytes, memory_text
 from memcli.ops.index import index_written
 from memcli.ops.pinned_budget import budget_notes
+from memcli.ops.removed import removed_by_hand
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
 from memcli.text.decisions import MARKERS, Decision, extract
@@ -27,9 +25,6 @@ from memcli.workspace import Workspace
 
 # From here on a changed bullet counts as the old fact in new words, not as another fact.
 SAME_SUBJECT = 0.4
-
-_HASH = re.compile(r"hash=([0-9a-f]{12})")
-_SECTION = re.compile(r"^## \d{4}-\d{2}-\d{2} — promoted.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,58 +235,6 @@ def _pairs(old: Sequence[PinnedFact], new: Sequence[Fact]) -> list[tuple[PinnedF
         if score >= SAME_SUBJECT and is_free:
             pairs.append((it, fact))
     return pairs
-
-
-def removed_by_hand(layout: Layout, before: str, memory: Pinned) -> set[str]:
-    """Hashes that were promoted here and are gone though the file is one that they stood in.
-
-    On another branch, or in an older state, they never stood in it, and were not taken out of it.
-    """
-    present = {digest for it in memory.facts for digest in it.hashes}
-    sections = set(_SECTION.findall(before))
-    additions = _additions(layout)
-    times = Counter(digest for one in additions for digest in one.hashes)
-    # What was added twice may stand here by the other addition.
-    traces = {digest for digest in present if times[digest] == 1}
-    gone: set[str] = set()
-    for one in additions:
-        others = [other for other in additions if other is not one and other.hashes & traces]
-        is_elsewhere = any(one.sections & other.sections for other in others)
-        if (
-            one.hashes & traces
-            or any(one.end == other.start for other in others)
-            or (one.sections & sections and not is_elsewhere)
-        ):
-            gone |= one.hashes - present
-    return gone
-
-
-@dataclass(frozen=True, slots=True)
-class _Addition:
-    """What one revision added to MEMORY.md, and the bytes from `start` to `end` that it fills."""
-
-    hashes: frozenset[str]
-    sections: frozenset[str]
-    start: int
-    end: int
-
-
-def _additions(layout: Layout) -> list[_Addition]:
-    revisions = list(history.revisions(layout, []))
-    undone = history.taken_back(revisions)
-    found = []
-    for revision in revisions:
-        if revision.id in undone or revision.op not in ("promote", "fact"):
-            continue
-        for change in revision.changes:
-            if change.path != MEMORY_FILE or not change.after:
-                continue
-            after, earlier = memory_text(change.after), memory_text(change.before)
-            hashes = frozenset(_HASH.findall(after)) - frozenset(_HASH.findall(earlier))
-            headings = frozenset(_SECTION.findall(after)) - frozenset(_SECTION.findall(earlier))
-            end = change.offset + len(change.after)
-            found.append(_Addition(hashes, headings, change.offset or -1, end))
-    return found
 
 
 def _note(documents: Sequence[Document], task_id: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -259,7 +260,103 @@ def test_all_of_a_section_removed_by_hand_but_its_heading(bare: Workspace) -> No
     assert [fact.text for fact in result.passed_over] == ["Backups run hourly."]
 
 
+BEFORE, AFTER = "2026-11-18T12:00:00", "2026-11-22T12:00:00"  # all that is promoted
+
+
+def git(workspace: Workspace, *words: str, date: str = BEFORE) -> None:
+    env = {
+        **os.environ,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_DATE": date,
+        "GIT_COMMITTER_DATE": date,
+    }
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    done = subprocess.run(
+        ["git", *who, *words], cwd=workspace.layout.root, env=env, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def branch(workspace: Workspace, name: str = "other") -> None:
+    """Check another branch out; the tests put its files there."""
+    git(workspace, "init", "-q", "-b", "main")
+    git(workspace, "commit", "-q", "--allow-empty", "-m", "start")
+    git(workspace, "checkout", "-q", "-b", name, date=AFTER)
+
+
+@pytest.mark.parametrize("has_git", [False, True])
+def test_all_that_was_promoted_removed_by_hand(bare: Workspace, has_git: bool) -> None:
+    if has_git:
+        git(bare, "init", "-q")
+    put(bare, "# Project Memory\n\n- Older.\n")
+    earlier = memory(bare)
+    take(bare, bullets("Backups run hourly."))
+    if has_git:
+        git(bare, "add", ".")
+        git(bare, "commit", "-q", "-m", "Promote", date=AFTER)
+        git(bare, "commit", "-q", "--amend", "-m", "Promote it", date=AFTER)
+    put(bare, earlier)
+    result = take(bare, bullets("Backups run hourly."))
+    assert [fact.text for fact in result.passed_over] == ["Backups run hourly."]
+    assert memory(bare) == earlier
+    assert texts(take(bare, bullets("Backups run hourly."), is_again=True))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("checkout", "-q", "-b", "other"),
+        ("reset", "-q", "--hard", "HEAD~1"),
+        ("merge", "-q", "--no-edit", "--no-ff", "topic"),
+        ("rebase", "-q", "topic"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_git_may_have_taken_out_was_not_removed_by_hand(
+    bare: Workspace, words: tuple[str, ...]
+) -> None:
+    git(bare, "init", "-q", "-b", "main")
+    git(bare, "commit", "-q", "--allow-empty", "-m", "start")
+    git(bare, "branch", "topic")
+    git(bare, "commit", "-q", "--allow-empty", "-m", "more")
+    if words[0] in ("merge", "rebase"):
+        git(bare, "worktree", "add", "-q", "../side", "topic")  # HEAD stays where it is
+        side = os.path.join(bare.layout.root, "../side")
+        git(bare, "-C", side, "commit", "-q", "--allow-empty", "-m", "side")
+    earlier = memory(bare)
+    take(bare, bullets("Backups run hourly."))
+    git(bare, *words, date=AFTER)
+    put(bare, earlier)
+    assert texts(take(bare, bullets("Backups run hourly."))) == ["Backups run hourly."]
+
+
+def test_in_a_linked_worktree_its_own_checkouts_count(bare: Workspace, tmp_path: Path) -> None:
+    git(bare, "init", "-q", "-b", "main")
+    git(bare, "commit", "-q", "--allow-empty", "-m", "start")
+    git(bare, "worktree", "add", "-q", str(tmp_path / "linked"))
+    (tmp_path / "linked/.decsr/memory").mkdir(parents=True)
+    linked = opened(tmp_path / "linked")
+    for is_again in (False, True):
+        take(linked, bullets("Backups run hourly."), is_again=is_again)
+        put(linked, "# Ours\n")
+        if is_again:
+            git(linked, "checkout", "-q", "-b", "third", date=AFTER)
+        result = take(linked, bullets("Backups run hourly."))
+        assert len(result.added) == is_again
+    linked.close()
+
+
+@pytest.mark.parametrize("name", [".hg", ".jj"])
+def test_what_another_system_did_cannot_be_told(bare: Workspace, name: str) -> None:
+    os.mkdir(os.path.join(bare.layout.root, name))
+    take(bare, bullets("Backups run hourly."))
+    put(bare, "")
+    assert texts(take(bare, bullets("Backups run hourly."))) == ["Backups run hourly."]
+
+
 def test_on_another_branch_of_the_same_day_it_was_not_removed(bare: Workspace) -> None:
+    branch(bare)
     put(bare, "# Project Memory\n\n- Older than the branch.\n")
     earlier = memory(bare)
     take(bare, PLAN)
@@ -270,6 +367,7 @@ def test_on_another_branch_of_the_same_day_it_was_not_removed(bare: Workspace) -
 
 
 def test_on_another_branch_it_was_not_removed_by_hand(bare: Workspace) -> None:
+    branch(bare)
     put(bare, "# Project Memory\n\n- Older than the branch.\n")
     earlier = memory(bare)
     take(bare, PLAN)
@@ -278,6 +376,7 @@ def test_on_another_branch_it_was_not_removed_by_hand(bare: Workspace) -> None:
 
 
 def test_on_another_branch_what_joined_a_section_was_not_removed(bare: Workspace) -> None:
+    branch(bare)
     other = bullets("Backups run hourly.")
     take(bare, PLAN)
     take(bare, other, "docs/other.md")
@@ -392,6 +491,18 @@ def test_nothing_found_is_said_with_name_and_reason(mem: Program, project: Path)
 
 
 # --- which documents ---
+
+
+def test_a_terminal_is_not_awaited(mem: Program) -> None:
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "memcli", "promote", "-"],
+        cwd=mem.cwd, env=mem.environ(), stdin=slave, capture_output=True, timeout=30, check=False,
+    )  # fmt: skip
+    os.close(slave)
+    os.close(master)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"mem: nothing is piped in\nhint: mem promote FILE\n"
 
 
 def test_stdin_folders_globs_and_each_document_once(mem: Program, project: Path) -> None:
