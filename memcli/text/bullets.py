@@ -19,10 +19,10 @@ _SPEAKER = re.compile(r"([A-Z]{2,4}):\s")
 _NEXT_STEP = re.compile(r"\b(?:back|go|return(?:ing)?|skip)\s+to\s+step\s+\d", re.IGNORECASE)
 _ASIDE = re.compile(
     r"""(?:\w+\s+)?(?:rationale|reasons?|reasoning|consequences?|implications?|justification)
-    |why(?:\s.+)?
+    |why(?:\s.+)?|when\s+to\s.+
     |(?:status|dates?|contexts?|background|problem|alternatives?|options?|option\s+\w{1,2}|pros|cons
     |examples?|risks?|impacts?|trade-?offs?|deciders|decided\s+by|authors?|owners?|stakeholders
-    |strengths?|weaknesses|efforts?|future(?:\s+\w+)?|benefits?|drawbacks?|limitations?|references?
+    |strengths?|weaknesses|efforts?|future(?:\s+\w+)?|notes?|use\s+cases|benefits?|drawbacks?|limitations?|references?
     |participants|superseded\s+by|supersedes)(?:\s+(?:considered|rejected))?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -60,7 +60,7 @@ _FOR_AND_AGAINST = re.compile(
 )
 _SIGN = re.compile(r"(?:`[+-]`|\([+−–-]\))\s")
 _TAKEN_BACK = re.compile(
-    r"\b(?:not\s+yet\s+(?:clear|decided|known)|undecided)\b"
+    r"^(?:\W*\w+){0,4}\W*\b(?:not\s+yet\s+(?:clear|decided|known)|undecided)\b"
     r"|(?:\(|\bstatus[*_]*:[*_\s]*)(?:superseded|deprecated|rejected|withdrawn|obsolete|reverted)\b",
     re.IGNORECASE,
 )

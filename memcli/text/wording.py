@@ -58,7 +58,7 @@ _ELSE = re.compile(
     |stakeholders|deciders|participants|attendees|authors?|owners?|dates?|non-?goals|appendix
     |glossary|implementation\s+(?:plan|steps|notes)|superseded|deprecated|obsolete|withdrawn|deferred
     |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
-    |discretion|prerequisites?|expertise|out\s+of\s+scope
+    |discretion|prerequisites?|expertise|traces|traceability|out\s+of\s+scope
     # "Output validation" is a topic.
     |(?<![a-z]\s)(?:scenarios?|use\s+cases?|validation|confirmation|compliance))\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -90,14 +90,14 @@ _GROUNDS = re.compile(
     |^(?!chosen\s|because\s).*\bbecause\b
     |\b(?:(?:might|could)\s+be|will\s+(?:allow|enable|let))\b[^,;.]*:$
     |^there\s+(?:are|were)\s+(?:several|many|some|various|multiple)\b
-    |^(?:where|(?:this|it|which)(?:\s+(?!is\b|means\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
+    |^(?!it:)(?:where|(?:this|it|which)(?:\s+(?!is\b|means\b|are\b|includes?\b|must\b|shall\b|will\b)\w+){0,4}):$
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 # A sentence without which its bullets say the opposite ("The host must not:") or say too much.
 _LIMITS = re.compile(
-    r"""(?:^(?:\w+\s+)?|\b(?:must|should|shall|will|do|does|can|may)\s+)\W*not\b(?!\s+only\b)[^,;:()]*:$
-    |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b[^,;:()]*:$
+    r"""(?:(?:^(?:\w+\s+)?|\b(?:must|should|shall|will|do|does|can|may)\s+)\W*not\b(?!\s+only\b)
+    |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b)[^,;:()]*(?:,\s+including)?:$
     |\b(?:when|if)\s+(?:(?:all|any|one)\s+of\s+the\s+following|\W*\w*\W*conditions)\b[^,;]*:$
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -119,8 +119,8 @@ _CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
 # What may stand beside a marker in the title of a document that is a list of decisions.
 _BESIDE = _words(
     """a all and architecture architectural captured core current design engineering existing final
-    guiding key locked log made main new of our outcome outcomes product project records summary taken
-    team technical the this"""
+    guiding key locked log made main new of our outcome outcomes product project records summary
+    taken team technical the this"""
 )
 
 

@@ -68,6 +68,7 @@ Make releases monthly
 See above all that copies are small
 This host stays
 Decision 1 stays
+One host keeps all names, though which one that is has not yet decided
 **Speed**: [X]
 **Speed**: [one second](speed.md)
 ✅ RIGHT: one host copies it
@@ -135,6 +136,8 @@ def test_fields_beside_a_decision():
     assert is_aside("Strengths")
     assert is_aside("**Benefits**:")
     assert is_aside("Future work")
+    assert is_aside("When to include")
+    assert not is_aside("When it fails")
 
 
 def test_names_of_a_choice():

@@ -93,6 +93,7 @@ Required expertise
 Next meeting agenda
 Out of scope
 Scenarios
+Traceability
 Conséquences
 4.1 Validation"""
 
@@ -189,6 +190,7 @@ def test_lead_in():
     assert not leads_away("The current host will do this:")
     assert not leads_away("A driver must (e.g. now) do this:")
     assert not leads_away("This means:")
+    assert not leads_away("Take X. It:")
 
 
 def test_titles_of_work():
@@ -231,6 +233,7 @@ def test_lines_that_do_not(line):
         "Explicitly not supported:",
         "It should not call others with:",
         "They don't copy:",
+        "Do NOT copy other files, including:",
         "A copy is kept only when all of the following are true:",
         "A copy is kept when **both** conditions are met:",
     ],
