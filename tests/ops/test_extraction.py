@@ -217,9 +217,10 @@ def test_what_was_taken_out_by_hand_does_not_come_back(empty: Path) -> None:
 
 def test_the_same_in_other_words_is_known_and_another_number_is_not(empty: Path) -> None:
     old = "- The cache keeps entries for 30 days in Ghent.\n- Always answer in German.\n"
-    for settings_of in ({}, {"embedding_provider": "builtin"}):
-        write(empty, "MEMORY.md", old)
-        workspace = opened(empty, **settings_of)
+    for provider in ("none", "builtin"):
+        root = empty / provider  # of its own: what was pinned before is not pinned again
+        write(root, "MEMORY.md", old)
+        workspace = opened(root, embedding_provider=provider)
         said = "Always reply in German. We decided that the cache keeps entries for 40 days."
         done = run(workspace, f"User: {said}\nAssistant: ok\n".encode())
         assert [(one.text, one.there) for one in done.known] == [
