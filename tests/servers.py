@@ -95,6 +95,7 @@ class Server:
         self.url = url
         self.fault = ""  # for how many requests `faults` says; for ever if that is None
         self.faults: int | None = None
+        self.faults_after = 0  # good replies that come first
         self.retry_after = ""
         self.location = ""  # where a redirect goes
         self.refusal = f"{KEY} refused"  # what comes with a status
@@ -123,6 +124,9 @@ class Server:
 
     def take_fault(self) -> str:
         """The fault of this request."""
+        if self.faults_after:
+            self.faults_after -= 1
+            return ""
         if self.faults is None:
             return self.fault
         self.faults -= 1

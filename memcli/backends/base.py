@@ -42,6 +42,8 @@ class About:
     sqlite: str  # version of the library, empty where none is used
     journal: str  # "wal", or what SQLite falls back to
     is_packed: bool  # memory.vec is there and current
+    unused_vectors: int = 0  # cached, of passages that are gone
+    questions: int = 0  # with a cached vector
 
 
 class Backend(Protocol):
@@ -96,6 +98,12 @@ class Backend(Protocol):
 
     def model(self) -> str:
         """Whose vectors are kept; empty before any."""
+
+    def dimension(self) -> int:
+        """How many values a kept vector has; 0 before any."""
+
+    def outgrow(self) -> bool:
+        """Drop vectors that have another dimension than the last question's; whether it was so."""
 
     def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
         """Up to `n` chunks that wait for vectors: of `first` only, in its order, or the newest."""

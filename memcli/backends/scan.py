@@ -42,6 +42,7 @@ class ScanBackend:
         self._rows: dict[int, _Row] = {}
         self._vectors: dict[bytes, bytes] = {}
         self._queries: dict[str, bytes] = {}
+        self._dimension = 0
         self._retrievals: dict[str, int] = {}
         self._used: dict[str, int] = {}  # when last, in unix seconds
         self._model = ""
@@ -150,10 +151,17 @@ class ScanBackend:
         if name != self._model:
             self._vectors.clear()
             self._queries.clear()
+            self._dimension = 0
         self._model = name
 
     def model(self) -> str:
         return self._model
+
+    def dimension(self) -> int:
+        return self._dimension
+
+    def outgrow(self) -> bool:
+        return False  # it asks as often as it embeds
 
     def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
         ids = sorted(self._rows, reverse=True) if first is None else first
@@ -163,6 +171,7 @@ class ScanBackend:
 
     def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
         self._vectors.update({key: quantise(joined, dimension) for key, joined in made})
+        self._dimension = dimension
 
     def query_vector(self, text: str) -> bytes | None:
         return self._queries.get(text)

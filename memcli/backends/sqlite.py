@@ -175,6 +175,12 @@ class SqliteBackend:
     def model(self) -> str:
         return self._model
 
+    def dimension(self) -> int:
+        return embeddings.dimension(self._database, self._model)
+
+    def outgrow(self) -> bool:
+        return embeddings.outgrow(self._database, self._model)
+
     def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
         return embeddings.pending(self._database, n, first=first)
 
@@ -226,11 +232,14 @@ class SqliteBackend:
 
         path = self._owner.layout.sidecar
         packed = sidecar.open_sidecar(path, self._database, self._model)
+        unused, questions = embeddings.count_unused(self._database)
         return About(
             "sqlite",
             self._database.library,
             self._database.value("PRAGMA journal_mode"),
             is_packed=packed is not None,
+            unused_vectors=unused,
+            questions=questions,
         )
 
     def close(self) -> None:

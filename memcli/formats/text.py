@@ -114,6 +114,11 @@ def status(result: Status) -> Iterator[str]:
             yield f"           re-embed needed: the vectors are of {result.vectors_of}"
     else:
         yield "meaning    off: searched by keyword only"
+    if result.unused_vectors or result.questions:
+        yield (
+            f"cache      {result.unused_vectors:,} vectors of passages that are gone,"
+            f" {result.questions:,} of questions"
+        )
     yield f"database   {result.database_bytes:,} bytes, SQLite {result.sqlite}, {result.journal}"
     if result.used:
         paths = ", ".join(f"{one.path} ({one.used_at:%Y-%m-%d %H:%M})" for one in result.used)

@@ -26,6 +26,9 @@ def embed_pending(
     if embedder is None:
         return 0, []
     _follow_model(workspace)
+    if embedder.is_remote:
+        with workspace.lock("index"):
+            workspace.backend.outgrow()
     done = 0
     total = workspace.backend.counts()[2]
     while waiting := workspace.backend.pending(BATCH):

@@ -123,23 +123,42 @@ def _query_vector(
         )
         return None
     vector = backend.query_vector(text) if is_ours else None
-    if vector is not None:
-        return vector
-    try:
-        vector = embedder.embed_query(text)
-    except ProviderError as error:
-        if options.mode == "vector":
-            raise
-        workspace.notes.append(f"searched by keyword only, no embedding: {error.with_hint}")
+    if vector is None:
+        try:
+            vector = embedder.embed_query(text)
+        except ProviderError as error:
+            if options.mode == "vector":
+                raise
+            workspace.notes.append(f"searched by keyword only, no embedding: {error.with_hint}")
+            return None
+        _keep_query(workspace, text, vector, now)
+    if is_ours and embedder.is_remote and not _fits(workspace, vector):
         return None
+    return vector
+
+
+def _keep_query(workspace: Workspace, text: str, vector: bytes, now: float) -> None:
+    backend, embedder = workspace.backend, workspace.embedder
+    assert embedder is not None
 
     def keep() -> None:
-        if not is_ours:
+        if backend.model() != embedder.name:
             backend.use_model(embedder.name)
         backend.keep_query(text, vector, int(now))
 
     _if_possible(workspace, keep)
-    return vector
+
+
+def _fits(workspace: Workspace, vector: bytes) -> bool:
+    """Whether a question's vector can be compared; if not, that is noted."""
+    size, kept = len(vector) // 4, workspace.backend.dimension()
+    if not kept or size == kept or not _has_vectors(workspace):
+        return True
+    workspace.notes.append(
+        f"re-embed needed: the vectors here have {kept} values, {workspace.backend.model()} makes"
+        f" {size} now; searched by keyword; run: mem index"
+    )
+    return False
 
 
 def _has_vectors(workspace: Workspace) -> bool:

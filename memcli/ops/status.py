@@ -56,6 +56,8 @@ class Status:
     vectors_of: str  # the model whose vectors are kept, empty for none
     embedded: int  # chunks with vectors
     is_packed: bool  # memory.vec is there and current
+    unused_vectors: int  # cached, of passages that are gone
+    questions: int  # with a cached vector
     sqlite: str
     journal: str
     writer: str = ""
@@ -91,6 +93,8 @@ def status(workspace: Workspace) -> Status:
         vectors_of=workspace.backend.model(),
         embedded=state.chunks - workspace.backend.counts()[2],
         is_packed=about.is_packed,
+        unused_vectors=about.unused_vectors,
+        questions=about.questions,
         sqlite=about.sqlite,
         journal=about.journal,
         bytes_by_kind=taken,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memcli.model import Chunk
 from memcli.store.db import DamagedError, Database, id_list
-from memcli.store.embeddings import passage_key
+from memcli.store.embeddings import leave, passage_key
 from memcli.text.words import extra_terms
 
 
@@ -198,6 +198,7 @@ def _delete_chunks(database: Database, ids: Sequence[int]) -> None:
         """,
         values,
     )
+    leave(database, ids)
     database.run_many("DELETE FROM vectors WHERE chunk = ?", values)
     database.run_many("DELETE FROM chunks WHERE id = ?", values)
 

@@ -51,6 +51,33 @@ def dimension(database: Database, name: str) -> int:
     return int(database.value("SELECT value FROM meta WHERE name = ?", [_DIMENSION + name]) or 0)
 
 
+def outgrow(database: Database, name: str) -> bool:
+    """Drop the vectors that can no longer be compared with a question's; whether there were any.
+
+    That is so when the last question has one of another dimension: its server has another model
+    now, under the old name.
+    """
+    size = database.value(
+        "SELECT length(vector) / 4 FROM queries WHERE model = ? ORDER BY id DESC LIMIT 1", [name]
+    )
+    before = dimension(database, name)
+    if not size or not before or size == before:
+        return False
+    with database.transaction():
+        database.run(
+            "DELETE FROM queries WHERE model = ? AND length(vector) <> ?", [name, 4 * size]
+        )
+        _resize(database, name, size)
+    return True
+
+
+def _resize(database: Database, name: str, size: int) -> None:
+    """From now on the vectors of a model have `size` values. Must run inside a transaction."""
+    database.run("DELETE FROM embeddings WHERE model = ?", [name])
+    database.run("UPDATE vectors SET state = 0")
+    database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DIMENSION + name, str(size)])
+
+
 def count_state(database: Database, state: int) -> int:
     """How many chunks are pending or cached."""
     return int(database.value(f"SELECT count(*) FROM vectors WHERE {_UNPACKED} = ?", [state]))
@@ -93,12 +120,8 @@ def put(
     """
     with database.transaction():
         if dimension(database, name) != size:
-            database.run("DELETE FROM embeddings WHERE model = ?", [name])
             database.run("DELETE FROM queries WHERE model = ?", [name])
-            database.run("UPDATE vectors SET state = 0")
-            database.run(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DIMENSION + name, str(size)]
-            )
+            _resize(database, name, size)
         database.run_many(
             """
             INSERT OR REPLACE INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)
@@ -169,8 +192,35 @@ def keep_query(database: Database, name: str, text: str, vector: bytes, now: int
         )
 
 
+def leave(database: Database, chunks: Sequence[int]) -> None:
+    """These chunks go: their vectors become the last of the unused ones that `evict` would take.
+
+    Only here is a use noted: while a chunk has its vectors they stay whatever their age.
+    """
+    database.run_many(
+        """
+        UPDATE embeddings SET id = (SELECT max(id) + 1 FROM embeddings)
+        WHERE model = (SELECT value FROM meta WHERE name = ?)
+            AND key = (SELECT key FROM vectors WHERE chunk = ? AND state > 0)
+        """,
+        [(_MODEL, chunk) for chunk in chunks],
+    )
+
+
+def count_unused(database: Database) -> tuple[int, int]:
+    """How many cached vectors of passages no chunk uses, and the cached ones of questions."""
+    return (
+        database.value(
+            "SELECT count(*) FROM embeddings WHERE key NOT IN (SELECT key FROM vectors)"
+        ),
+        database.value("SELECT count(*) FROM queries"),
+    )
+
+
 def evict(database: Database) -> int:
-    """Drop cached vectors that no chunk uses, oldest first, beyond UNUSED_KEPT. Says how many.
+    """Drop cached vectors that no chunk uses beyond UNUSED_KEPT. Says how many.
+
+    First those that were used least lately, which have the lowest ids: see `leave`.
 
     Chunks of the same text share vectors, which the quick look beforehand does not see: so many
     more may be kept.
@@ -183,7 +233,7 @@ def evict(database: Database) -> int:
         ids = database.rows(
             """
             SELECT id FROM embeddings WHERE key NOT IN (SELECT key FROM vectors)
-            ORDER BY used_at DESC, id DESC LIMIT -1 OFFSET ?
+            ORDER BY id DESC LIMIT -1 OFFSET ?
             """,
             [UNUSED_KEPT],
         )

@@ -309,6 +309,7 @@ SHAPES = {
     "search commit": "query hits index mode terms notes",
     "status": """
         root index by_kind bytes database_bytes backend embedder vectors_of embedded is_packed
+        unused_vectors questions
         sqlite journal writer notes
     """,
     "list": "files notes",

@@ -407,9 +407,31 @@ def test_a_model_that_changes_its_dimension(project: Path, server: Server) -> No
         hits = ask(workspace, "commit buffer and more")
         assert hits.hits  # by word at least; nothing of two dimensions was compared
         assert all(hit.cosine is None for hit in hits.hits)
+        (note,) = hits.notes
+        assert note.startswith("re-embed needed: ") and "64 values" in note and "makes 128" in note
+        assert ask(workspace, "commit buffer and more").notes == hits.notes
+        asked = len(server.texts)
+        server.faults, server.fault = 3, "500"  # all tries of the second batch
+        server.faults_after = 1
+        result = index(workspace, now=time.time())
+        assert 0 < result.embedded < result.chunks == result.embedded + result.pending
+        server.faults = 0
+        result = index(workspace, now=time.time())  # goes on where that ended
+        assert 0 < result.embedded < result.chunks and result.pending == 0
+        assert len(set(server.texts[asked:])) == result.chunks
+        hits = ask(workspace, "quite another question", mode="vector")
+        assert hits.hits and hits.notes == ()
+
+
+def test_a_model_that_changes_its_dimension_while_chunks_wait(
+    project: Path, server: Server
+) -> None:
+    with indexed(project, **served(server)) as workspace:
+        server.dimension = 128
         write(project, "tasks/new.md", f"# New\n\n{RARE}\n")
         result = index(workspace, now=time.time())
         assert result.pending == 0
+        assert result.embedded == result.chunks  # the new one, then all others
         assert ask(workspace, "quite another question", mode="vector").hits
 
 

@@ -88,6 +88,30 @@ def test_eviction_spares_what_is_used_and_takes_the_oldest(
     assert embeddings.evict(database) == 0
 
 
+def test_vectors_that_were_used_last_stay_longest(
+    database: db.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "UNUSED_KEPT", 2)
+    embeddings.use_model(database, "m")
+    names = [f"{letter}.md" for letter in "abcd"]
+    for at, name in enumerate(names):
+        put(database, name, f"# {name}\n\nword")
+        (waiting,) = embeddings.pending(database, 9)
+        embeddings.put(database, "m", [(waiting.key, ROW)], 8, at)
+    with database.transaction():
+        chunks.drop(database, names)
+    put(database, "a.md", "# a.md\n\nword")  # used again, and once more given up
+    with database.transaction():
+        chunks.drop(database, ["a.md"])
+    assert embeddings.count_unused(database) == (4, 0)
+    assert embeddings.evict(database) == 2
+    for name, is_kept in (("a.md", True), ("b.md", False), ("c.md", False), ("d.md", True)):
+        put(database, name, f"# {name}\n\nword")
+        waiting_now = [one.heading for one in embeddings.pending(database, 9)]
+        assert (name in waiting_now) == (not is_kept)
+    assert chunks.faults(database) == []
+
+
 def test_questions_beyond_the_limit_go(
     database: db.Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
