@@ -71,9 +71,10 @@ def _consolidate(workspace: Workspace, job: Job, *, now: datetime) -> Outcome:
     if not is_consolidation_due(workspace, now):
         return Outcome("done already")
     done = consolidate(workspace, now=now)
-    joined = sum(len(merge.dropped) for merge in done.merged)
-    digested = f", {done.digest.days} days digested" if done.digest.is_changed else ""
-    return Outcome(f"{joined} copies joined{digested}", done.revision)
+    said = [f"{done.digest.days} days digested"] * done.digest.is_changed
+    if joined := sum(len(merge.dropped) for merge in done.merged):
+        said.append("1 copy joined" if joined == 1 else f"{joined} copies joined")
+    return Outcome(", ".join(said) or "nothing to do", done.revision)
 
 
 KINDS: Mapping[str, Kind] = {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 
-from memcli import lock
+from memcli import disk, lock
 from memcli.errors import ConflictError, StoreError, WorkspaceError
 from memcli.store import db, jobs
 from memcli.store.db import Database
@@ -60,8 +60,8 @@ def alone(workspace: Workspace, *, wait: float = 0.0) -> Iterator[str]:
         try:
             stack.enter_context(lock.hold(path, "jobs run", wait=wait))
         except ConflictError:
-            with open(path, encoding="ascii", errors="replace") as file:
-                who = f"process {file.readline().partition(' ')[0]}"
+            process = (disk.read(path) or b"").partition(b" ")[0]
+            who = f"process {process.decode('ascii', 'replace')}"
         yield who
 
 

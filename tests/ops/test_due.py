@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from datetime import timedelta
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -138,3 +140,14 @@ def test_a_long_entry_is_cut_into_bounded_parts_that_say_all_of_it(text: str) ->
     parts = list(entries(LOG, log_).values())
     assert all(0 < estimate(part.text) <= TOKENS for part in parts)
     assert {*"".join(part.text for part in parts)} >= {*text} - {*" \n"}
+
+
+def test_a_log_that_is_being_written_waits_unless_there_is_enough_of_it(empty: Path) -> None:
+    def is_due(*bodies: str) -> list[int]:
+        log(empty, *bodies)
+        os.utime(empty / ".decsr/memory" / LOG, (clock().timestamp(), clock().timestamp()))
+        times = [clock() + timedelta(seconds=after) for after in (10, 70)]
+        return [len(due(with_model(empty), nothing_known, now=now, settle=60)[0]) for now in times]
+
+    assert is_due("one") == [0, 1]
+    assert is_due("word " * 700) == [1, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ import pytest
 from memcli.errors import ProviderError, RefusedError, UsageError, WorkspaceError
 from memcli.ops import queue
 from memcli.ops.index import index
-from memcli.ops.jobs import clear_jobs, list_jobs, retry_jobs, run_jobs
+from memcli.ops.jobs import clear_jobs, list_jobs, retry_jobs, run_jobs, watch_jobs
 from memcli.ops.kinds import Kind, Outcome
 from memcli.ops.marks import BELIEFS, FACTS
 from memcli.ops.undo import undo
@@ -324,3 +325,23 @@ def test_what_a_job_writes_is_due_in_the_same_run(empty: Path) -> None:
 
     kinds = {**TABLE, FACTS: Kind(contradict, is_model=True)}
     assert [job.kind for job in run(empty, kinds).jobs] == [FACTS, BELIEFS]
+
+
+def test_a_watch_waits_for_its_turn_and_then_works(empty: Path) -> None:
+    log(empty, "one")
+    workspace = with_model(empty, jobs_settle="0")
+    watch = watch_jobs(workspace, clock=clock, kinds=TABLE)
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with queue.alone(with_model(empty)):
+            held.set()
+            done.wait(20)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait(20)
+    assert next(watch).at_work.startswith("process ")
+    done.set()
+    other.join()
+    assert [job.state for job in next(watch).jobs] == [DONE]
