@@ -82,9 +82,14 @@ class Verb:
     codes: tuple[int, ...] = (0,)  # what a second run may answer
     adds: bool = False  # a second run adds once more
     last: str = ""  # the file that is written when all others are
+    beside: tuple[tuple[str, str], ...] = ()  # more files before it
 
 
 DAY = ("--date", "2026-11-20T10:00")
+WAITING = (
+    ".decsr/waiting-20261119-100000-00000000.log",
+    '{"now": "2026-11-19T10:00:00", "stage": "x", "once": "held up", "body": "held up"}',
+)
 APPENDED = ("append-daily", *DAY, "taken back")
 FOLD = ("consolidate", "--older-than", "30", "--fold", "--yes")
 SESSION = ("summarize", "--session", "docs/talk.md", "--out")
@@ -94,6 +99,9 @@ VERBS = {
     "append-daily": Verb(("append-daily", *DAY, "the queue was drained"), adds=True),
     "append-daily again": Verb(
         ("append-daily", *DAY, "second"), first=(("append-daily", *DAY, "one"),), adds=True
+    ),
+    "append-daily behind one that waited": Verb(
+        ("append-daily", *DAY, "--once", "next", "next"), beside=(WAITING,)
     ),
     "fact add": Verb(("fact", "add", "Deploys happen on Mondays.")),
     "fact edit": Verb(("fact", "edit", "0d08da", "Backups run hourly.")),
@@ -148,7 +156,8 @@ class Proof:
         self._model = os.path.join(folder, "model")
         os.mkdir(self._model)
         assert mem(self._model, "init")[0] == 0
-        for path, text in {**FILES, ".decsr/memory/MEMORY.md": verb.memory}.items():
+        made = {**FILES, ".decsr/memory/MEMORY.md": verb.memory, **dict(verb.beside)}
+        for path, text in made.items():
             full = Path(self._model, path)
             full.parent.mkdir(exist_ok=True)
             full.write_text(text)

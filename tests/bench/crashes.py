@@ -46,7 +46,7 @@ def main() -> int:
             print(line, flush=True)
             strikes += struck
             violations += broken
-    print(f"{'all':<30}{'':<16}{strikes:>6} strikes {violations:>4} violations")
+    print(f"{'all':<38}{'':<16}{strikes:>6} strikes {violations:>4} violations")
     return 1 if violations else 0
 
 
@@ -68,7 +68,7 @@ def _struck(work: tuple[str, str, int, int]) -> tuple[str, int, int]:
         else:
             strikes = sweep(run, it.build, check, fault=fault, calls=f"{WRITES},{OPENS}")
     took = time.monotonic() - started
-    line = f"{name:<30}{fault:<16}{strikes:>6} strikes {len(broken):>4} violations {took:>6.0f} s"
+    line = f"{name:<38}{fault:<16}{strikes:>6} strikes {len(broken):>4} violations {took:>6.0f} s"
     return "\n  ".join([line, *broken]), strikes, len(broken)
 
 
