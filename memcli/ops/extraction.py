@@ -30,7 +30,7 @@ from memcli.text.facts import OFF, PinnedFact, parse, sift
 from memcli.text.limits import WHAT_TO_DO, characters
 from memcli.text.stated import attributed, claimed, stated
 from memcli.text.stretches import Said, stretches, told
-from memcli.text.turns import PERSON, Message, label
+from memcli.text.turns import ASSISTANT, PERSON, Message, label
 from memcli.workspace import Workspace
 
 TOKENS = 2_000  # of a stretch, which gives LASTING_FACTS at most
@@ -131,7 +131,7 @@ def _by_model(
     workspace: Workspace, talk: Talk, llm: LLM, *, is_job: bool
 ) -> tuple[list[Fact], str, int]:
     """The facts in their order, who found them, and how often the model was asked."""
-    found = stretches(talk.messages, TOKENS)
+    found = [it for it in stretches(talk.messages, TOKENS) if any(_claims(it))]
     early, late = found[:-STRETCHES], found[-STRETCHES:]
     facts: list[Fact] = []
     if early:
@@ -169,9 +169,9 @@ def _asked(workspace: Workspace, llm: LLM, prompt: prompts.Prompt, *, is_job: bo
 
 def _held(talk: Talk, stretch: Sequence[Said], answer: str) -> list[Fact] | None:
     """The facts of an answer that the stretch bears out, or None for nonsense."""
-    claims = claimed([one.message for one in stretch])
+    claims = _claims(stretch)
     told_by = [
-        answers.Claim(f"{one.message.name}\n{claim}", one.message.role)
+        answers.Claim(f"{one.message.name}\n{claim}" if claim else "", one.message.role)
         for one, claim in zip(stretch, claims, strict=True)
     ]
     found = answers.lasting(answer, told_by)
@@ -185,6 +185,15 @@ def _held(talk: Talk, stretch: Sequence[Said], answer: str) -> list[Fact] | None
             place = talk.place(said.turn, claims[one.claim].partition("\n")[0])
             facts.append(Fact(text, place, one.kind))
     return facts
+
+
+def _claims(stretch: Sequence[Said]) -> list[str]:
+    """What each turn claims; an assistant's claims are none."""
+    claims = claimed([one.message for one in stretch])
+    return [
+        "" if one.message.role == ASSISTANT else claim
+        for one, claim in zip(stretch, claims, strict=True)
+    ]
 
 
 def _attributed(one: answers.Lasting, message: Message, talk: Talk) -> str:

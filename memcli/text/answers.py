@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.text.contradict import clashes, details
 from memcli.text.facts import one_line
-from memcli.text.kinds import INSTRUCTION
+from memcli.text.kinds import INSTRUCTION, is_lasting
 from memcli.text.prompts import LASTING_FACTS, LASTING_KINDS, VERDICTS
 from memcli.text.statements import clipped, sentences
 from memcli.text.turns import PERSON, TOOL, UNSAID
@@ -17,6 +17,11 @@ from memcli.text.words import normalise, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 # What a retelling must not change: numbers, versions, dates, paths, identifiers.
 _EXACT = re.compile(
@@ -24,12 +29,19 @@ _EXACT = re.compile(
 )
 _EDGES = ".,:;!?/-+()"
 _LIST = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+")
-_NAME = re.compile(r"(?<=[^\W_.!?:] )[A-ZÀ-ÞА-Я][\w'-]+")
+_CAPITAL = re.compile(r"(?<![\w'-])[A-ZÀ-ÞА-Я][\w'-]+")
+# What a sentence may begin with though its source does not say it.
+_OPENING = _words(
+    "the a an this that we i you user person people team everyone all every each any never always"
+    " do not no use in on at by for to of from with when if after before while and our your their"
+    " his her its my there der die das ein eine wir le la les un une nous el los las il lo"
+)
 _SPEAKERS = ("Person", "Tool", "Assistant")
 
 # The part of its words that a sentence must share with its source.
 _RETOLD = 0.3
 _FACT = 0.5
+_LASTING, _SUMMARY = 0.65, 0.8
 _LONGEST_FACT = 300  # characters
 
 
@@ -54,10 +66,11 @@ class Source:
         return sum(word in self._words for word in words) / max(1, len(words))
 
     def names(self, claim: str) -> bool:
-        """Whether each name of `claim` stands in the source: a word with a capital behind the first
-        word.
-        """
-        return all(self._words.issuperset(tokens(normalise(one))) for one in _NAME.findall(claim))
+        """Whether each word of `claim` with a capital letter stands in the source."""
+        return all(
+            one.lower() in _OPENING or self._words.issuperset(tokens(normalise(one)))
+            for one in _CAPITAL.findall(claim)
+        )
 
 
 def _telling(claim: str) -> list[str]:
@@ -136,8 +149,8 @@ def lasting(answer: str, claims: Sequence[Claim]) -> list[Lasting] | None:
 
     None for nonsense: another shape, or nothing true. An assistant's claims count for nothing, and
     what a tool returned bears out a fact alone, none that asks for something. A fact that denies
-    its claim is left out, and so is one with a name that its claim has not. A summary may rest on
-    all claims together.
+    its claim is left out, and so are one with a name that its claim has not, and one that guesses,
+    asks, or holds for the moment. A summary may rest on all claims together.
     """
     found = _object(answer)
     rows = found.get("facts") if found else None
@@ -158,6 +171,8 @@ def lasting(answer: str, claims: Sequence[Claim]) -> list[Lasting] | None:
         text = _LIST.sub("", one_line(text))
         if kind.upper() not in LASTING_KINDS or not 0 < len(text) <= _LONGEST_FACT:
             continue
+        if not is_lasting(text) or "?" in text:
+            continue
         place = _claimed(text, kind.lower(), sources, whole)
         if place is not None:
             kept.append(Lasting(text, kind.lower(), place))
@@ -169,12 +184,12 @@ def _claimed(
 ) -> int | None:
     """The place of the claim that has most of the words of `text` and bears it out."""
     best, found = 0.0, None
-    is_summed = kind == "summary" and whole.bears_out(text, _FACT) and whole.names(text)
+    is_summed = kind == "summary" and whole.bears_out(text, _SUMMARY) and whole.names(text)
     for place, source, claim in sources:
         if claim.role == TOOL and (kind != "fact" or INSTRUCTION.is_in(text)):
             continue
         share = source.share(text)
-        is_borne = source.bears_out(text, _FACT) and source.names(text)
+        is_borne = source.bears_out(text, _LASTING) and source.names(text)
         if share > best and (is_summed or (is_borne and _agree(text, claim.text))):
             best, found = share, place
     return found

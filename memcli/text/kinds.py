@@ -281,6 +281,11 @@ def is_guess(text: str) -> bool:
     return _UNSURE.is_in(text)
 
 
+def is_lasting(text: str) -> bool:
+    """Whether a retold fact may hold for months: no guess, not of the moment, understood alone."""
+    return not any(one.is_in(text) for one in (_UNSURE, _PASSING, _VAGUE))
+
+
 def is_vague(text: str) -> bool:
     """Whether a sentence cannot be understood alone: it points at something before it."""
     return _VAGUE.is_in(text)

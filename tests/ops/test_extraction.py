@@ -215,18 +215,20 @@ def test_what_was_taken_out_by_hand_does_not_come_back(empty: Path) -> None:
     assert memory(workspace) == kept
 
 
-def test_the_same_in_other_words_is_known_and_another_number_is_not(empty: Path) -> None:
+@pytest.mark.parametrize("embedder", ["none", "builtin"])
+def test_the_same_in_other_words_is_known_and_another_number_is_not(
+    empty: Path, embedder: str
+) -> None:
     old = "- The cache keeps entries for 30 days in Ghent.\n- Always answer in German.\n"
-    for provider in ("none", "builtin"):
-        root = empty / provider  # of its own: what was pinned before is not pinned again
-        write(root, "MEMORY.md", old)
-        workspace = opened(root, embedding_provider=provider)
-        said = "Always reply in German. We decided that the cache keeps entries for 40 days."
-        done = run(workspace, f"User: {said}\nAssistant: ok\n".encode())
-        assert [(one.text, one.there) for one in done.known] == [
-            ("Always reply in German.", "Always answer in German.")
-        ]
-        assert len(done.added) == 1
+    write(empty, "MEMORY.md", old)
+    said = "Always reply in German. We decided that the cache keeps entries for 40 days."
+    done = run(
+        opened(empty, embedding_provider=embedder), f"User: {said}\nAssistant: ok\n".encode()
+    )
+    assert [(one.text, one.there) for one in done.known] == [
+        ("Always reply in German.", "Always answer in German.")
+    ]
+    assert len(done.added) == 1
 
 
 def test_an_embedder_that_fails_costs_a_note(empty: Path, chat: Server) -> None:
@@ -304,6 +306,10 @@ def test_a_model_is_held_to_what_persons_and_tools_said(empty: Path, chat: Serve
         ("", "FACT"),
         ("x" * 400, "FACT"),
         ("The server is called heron", "INSTRUCTION"),  # a tool asks for nothing
+        ("We decided on three retries today.", "FACT"),
+        ("It has three retries.", "FACT"),
+        ("Maybe we decided on three retries.", "FACT"),
+        ("The pull requests and the linter decided the future of the small board.", "SUMMARY"),
     ],
 )
 def test_what_nobody_said_is_not_kept(empty: Path, chat: Server, text: str, kind: str) -> None:
@@ -314,6 +320,22 @@ def test_what_nobody_said_is_not_kept(empty: Path, chat: Server, text: str, kind
 def test_what_a_tool_returned_is_a_fact(empty: Path, chat: Server) -> None:
     chat.says = answer(("The server is called heron.", "FACT"))
     assert texts(run(asking(empty, chat)).added) == ["The server is called heron."]
+
+
+def test_a_summary_may_rest_on_several_turns(empty: Path, chat: Server) -> None:
+    summed = "Small pull requests, three retries and the linter were decided."
+    chat.says = answer((summed, "SUMMARY"), ("Run the linter before each commit.", "INSTRUCTION"))
+    done = run(asking(empty, chat))
+    assert [(one.text, one.kind) for one in done.added] == [
+        (summed, "summary"),
+        ("Ben: Run the linter before each commit.", "instruction"),
+    ]
+
+
+def test_what_programs_print_is_not_asked_about(empty: Path, chat: Server) -> None:
+    log = (FIXTURES / "transcripts/17-service.log").read_bytes()
+    assert run(asking(empty, chat), log).calls == 0
+    assert not chat.requests
 
 
 def test_an_answer_gives_three_at_most(empty: Path, chat: Server) -> None:
