@@ -188,13 +188,14 @@ class _Reader:
         """Say whether a heading of level 1 opens a section, and down to which level it reaches.
 
         One that names a whole record does not; one that names a list of decisions reaches only to
-        the first heading below it, unless these are the entries of a log.
+        the first heading below it, unless these are the entries of a log. One that names
+        principles or constraints reaches over all of them.
         """
         headings = [it for it in self.blocks if it.kind == "heading"]
         place = next(number for number, it in enumerate(headings) if it.start_line == line)
         below = takewhile(lambda it: it.level > 1, headings[place + 1 :])
         is_log = all(wording.is_dated(plain_title(it.text)) for it in below)
-        if is_log or (place and self.markers.alone(title)):
+        if is_log or self.markers.gather(title) or (place and self.markers.alone(title)):
             return True, 1
         return self.markers.alone(title), 6
 

@@ -23,7 +23,7 @@ _NOT_BEFORE = _words(
     examples sample draft drafts kinds types categories levels effect effects impact impacts
     implications foreign unique check cardinality discuss document documenting proposed facilitate
     identify identifying define defining understand understanding facteurs factores criteres
-    criterios processus proceso prise toma arbre arbol"""
+    criterios processus proceso prise toma arbre arbol need needs awaiting"""
 )
 # A singular marker before another noun only describes it ("decision drivers"); these may follow.
 _AFTER_ONE = _words(
@@ -32,7 +32,8 @@ _AFTER_ONE = _words(
 )
 _NOT_AFTER_MANY = _words(
     """needed pending check checklist compliance
-    deferred required to not tbd open still yet via are were have must should can matter"""
+    deferred required to not tbd open still yet via are were have must should can matter
+    response validation"""
 )
 # "Guidelines for good decisions" decide nothing themselves; a log of decisions does.
 _NOT_TOWARDS = _words(
@@ -97,7 +98,7 @@ _GROUNDS = re.compile(
 # A sentence without which its bullets say the opposite ("The host must not:") or say too much.
 _LIMITS = re.compile(
     r"""(?:(?:^(?:\w+\s+)?|\b(?:must|should|shall|will|do|does|can|may)\s+)\W*not\b(?!\s+only\b)
-    |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b)[^,;:()]*(?:,\s+including)?:$
+    |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b(?!(?:\W+\w+){4}))[^,;:()]*(?:,\s+including)?:$
     |\b(?:when|if)\s+(?:(?:all|any|one)\s+of\s+the\s+following|\W*\w*\W*conditions)\b[^,;]*:$
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -120,7 +121,7 @@ _CHOSEN = re.compile(r"\b(?:chosen|selected|preferred)\b", re.IGNORECASE)
 _BESIDE = _words(
     """a all and architecture architectural captured core current design engineering existing final
     guiding key locked log made main new of our outcome outcomes product project records summary
-    taken team technical the this"""
+    system taken team technical the this"""
 )
 
 
@@ -155,6 +156,13 @@ class Markers:
         """Say whether `title` is but a marker, with a word like "key" or "our" beside it."""
         rest = self._pattern.sub(" ", _folded(title))
         return self.open(title) and set(re.findall(r"[^\W\d_]+", rest)) <= _BESIDE
+
+    def gather(self, title: str) -> bool:
+        """Say whether all parts of a document so titled hold what it says ("Principles").
+
+        One that is titled "Decisions" has parts on the form of its records as well.
+        """
+        return self.alone(title) and "decision" not in _folded(title)
 
     def name(self, field: str) -> bool:
         """Say whether `field` is the name of a field that holds a decision."""

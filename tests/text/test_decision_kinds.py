@@ -175,3 +175,10 @@ def test_field_with_brackets_in_its_name():
         "a",
         "b",
     ]
+
+
+def test_title_of_principles_reaches_over_the_document():
+    document = "# Principles\n\n- a\n\n## Speed\n\n- b\n\n### Why\n\n- no\n\n## Size\n\n- c\n"
+    assert texts(document) == ["a", "b", "c"]
+    assert texts(document.replace("Principles", "Decisions")) == ["a"]
+    assert texts(document.replace("Principles", "Principles of our house")) == []

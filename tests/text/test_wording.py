@@ -68,6 +68,8 @@ First drafts of principles
 Guidance after decisions
 Facilitate strategic decisions
 Documenting decisions
+Needs decision
+Constraints response
 Summary of proposed decisions
 Facteurs de décision
 Example decisions
@@ -248,6 +250,7 @@ def test_sentences_that_limit_a_list(sentence):
         "We keep:",
         "Two rules follow, not enforced:",
         "We will not only copy:",
+        "Never load a whole file at once:",
         "It does not copy.",
         "There is one folder, not three:",
         "",
