@@ -10,7 +10,7 @@ from typing import Any
 
 from memcli.errors import ConflictError, MemError, StoreError
 
-SCHEMA = 3  # PRAGMA user_version of a database that this program reads and writes
+SCHEMA = 4  # PRAGMA user_version of a database that this program reads and writes
 OPEN_TIMEOUT_CAP = 300.0  # seconds, whatever is asked for
 
 # Per connection, so they are set on each. Writers are serialised by the workspace's lock and no

@@ -147,3 +147,12 @@ def circuits(db: Database) -> None:
         pk="name",
         not_null={"failures", "until", "reason", "message", "hint"},
     )
+
+
+@migrations()
+def joined_by_the_query(db: Database) -> None:
+    # The column extra had joined identifiers, which a query parts by itself now: all files are read
+    # again. Vectors made so far stay, and how often passages were shown.
+    db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
+    for table in ("vectors", "chunks", "files"):
+        db.execute(f"DELETE FROM {table}")

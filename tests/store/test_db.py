@@ -118,6 +118,21 @@ def test_a_database_of_another_program_is_set_aside_whole(root: Path) -> None:
         kept.close()
 
 
+def test_an_index_with_other_words_is_made_again_but_for_its_vectors(root: Path) -> None:
+    old = db.connect(str(database(root)))
+    old.run("UPDATE chunks SET extra = 'joinedword'")
+    old.run("INSERT INTO fts (fts) VALUES ('rebuild')")
+    old.run("INSERT INTO embeddings (model, key, vectors, used_at) VALUES ('m', x'00', x'00', 1)")
+    old.run("DELETE FROM _sqlite_migrations WHERE name = 'joined_by_the_query'")
+    old.run("PRAGMA user_version = 3")
+    old.close()
+    assert_found(root)
+    new = db.connect(str(database(root)))
+    assert new.value("SELECT count(*) FROM fts WHERE fts MATCH 'joinedword'") == 0
+    assert new.value("SELECT model FROM embeddings") == "m"
+    new.close()
+
+
 def with_open_wal(root: Path) -> None:
     """Leave the database as a killed writer does: its last change only in the log."""
     workspace = opened(root)

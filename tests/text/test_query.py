@@ -85,7 +85,10 @@ def index() -> Iterator[Index]:
         ("append-daily", {4, 5}),
         ("append_daily", {4, 5}),
         ("appenddaily", {4, 5}),
+        ("appendDaily", {4, 5}),
         ("flush queues", {4}),
+        ("flushqueue", {4}),
+        ("flush_queue", {4}),
         ("ฐานข้อมูล", {6}),
         ("한국어", {7, 8}),
         ("strasse", {9}),
@@ -163,6 +166,42 @@ def test_parts_can_be_left_out() -> None:
         '"alpha beta" AND ("alpha beta" OR "beta" OR "loader")'
     )
     assert expression([]) == ""
+
+
+SYLLABLES = st.lists(
+    st.text("bdfgklmnprtz", min_size=3, max_size=6), min_size=2, max_size=3, unique=True
+)
+
+
+def written(words: list[str]) -> list[str]:
+    """The ways in which programs and people join words."""
+    camel = "".join(map(str.capitalize, words))
+    return [
+        camel,
+        words[0] + camel[len(words[0]) :],
+        *(j.join(words) for j in "_-."),
+        "_".join(words).upper(),
+    ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(SYLLABLES)
+def test_the_spellings_of_an_identifier_meet_in_every_direction(words: list[str]) -> None:
+    spellings = written(words)
+    index = Index([("", f"It calls {spelling} first.") for spelling in spellings])
+    for typed in spellings:
+        assert index.search(build(typed).match) == set(range(len(spellings))), typed
+    if len(words) == 2:
+        assert index.search(build("".join(words)).match) == set(range(len(spellings)))
+    index.db.close()
+
+
+def test_words_typed_as_one_are_parted() -> None:
+    assert ("rule", "0042") in [part.words for part in build("see rule0042").parts]
+    assert ("file", "name") in [part.words for part in build("filename").parts]
+    assert len(build("the filename").parts) == 1
+    assert len(build("forget").parts) == 1
+    assert len(build("x" * 20_000).parts) == 1
 
 
 def test_needle_keeps_signs() -> None:
