@@ -15,8 +15,8 @@ from memcli.model import Chunk
 from memcli.text.blocks import Block, scan
 from memcli.text.dates import LOG_HEADING
 from memcli.text.decode import split_lines
-from memcli.text.lines import plain_title
 from memcli.text.overlong import cut_line
+from memcli.text.sections import sections
 from memcli.text.tokens import estimate, weigh
 
 if TYPE_CHECKING:
@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 
 _SOLID: Final = frozenset({"fence", "indented_code", "table", "html", "comment", "front_matter"})
 _LINE_RANK: Final = 1 << 10  # weaker than any boundary of blocks
-
-
-class _Section(NamedTuple):
-    """Lines under one heading path, and the blocks in them."""
-
-    start: int
-    end: int
-    heading: str
-    blocks: list[Block]
 
 
 class _Segment(NamedTuple):
@@ -52,22 +43,24 @@ def chunk(path: str, text: str, size: int = 400, overlap: int = 80) -> list[Chun
     would have the same id). Where one section had to be cut, the next chunk begins up to `overlap`
     tokens of whole lines earlier.
     """
-    lines = split_lines(text)
-    is_log = path.startswith("daily/")
-    blocks = scan(lines, LOG_HEADING.match if is_log else None)
+    opens = LOG_HEADING.match if path.startswith("daily/") else None
     chunks: list[Chunk] = []
-    for section in _sections(blocks, len(lines), is_log):
-        start, end = _trim(lines, section.start, section.end)
-        if start > end:
+    for section in sections(text, opens):
+        body, skipped = _trimmed(section.text)
+        if not body:
             continue
-        body = _join(lines, start, end)
+        start = section.line + skipped
         tokens = estimate(body)
         if tokens <= size:
+            end = start + _line_ends(body)
             chunks.append(_make(path, len(chunks), start, end, section.heading, body, tokens))
             continue
         seen: set[str] = set()
-        for first, last, part in _Cutter(lines, section, start, end, size, overlap).parts():
-            made = _make(path, len(chunks), first, last, section.heading, part, estimate(part))
+        lines = split_lines(section.text)
+        cutter = _Cutter(lines, scan(lines, opens), size, overlap)
+        for first, last, part in cutter.parts():
+            start, end = section.line + first - 1, section.line + last - 1
+            made = _make(path, len(chunks), start, end, section.heading, part, estimate(part))
             if made.id not in seen:
                 seen.add(made.id)
                 chunks.append(made)
@@ -94,50 +87,33 @@ def _trim(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _sections(blocks: list[Block], total: int, is_log: bool) -> Iterator[_Section]:
-    """Begin a section at each heading, unless the one before has no content of its own yet.
+def _trimmed(text: str) -> tuple[str, int]:
+    """Leave out blank lines at both edges, and the end of the last line; how many at the top."""
+    if not text[:1].isspace() and "\r" not in text:  # as nearly all sections are
+        end = text.find("\n", len(text.rstrip()))
+        return (text if end < 0 else text[:end]), 0
+    lines = split_lines(text)
+    start, end = _trim(lines, 1, len(lines))
+    return (_join(lines, start, end), start - 1) if start <= end else ("", 0)
 
-    So a title stays with what follows it, as do front matter and comments at the top. An entry of
-    a log stands alone even if it is empty.
-    """
-    trail: list[tuple[int, str]] = []
-    heading = ""
-    start = 1
-    inside: list[Block] = []
-    has_content = False
-    for block in blocks:
-        if block.kind == "heading":
-            ended = has_content or (is_log and bool(trail) and trail[-1][0] >= block.level)
-            if ended:
-                yield _Section(start, block.start_line - 1, heading, inside)
-                start, inside, has_content = block.start_line, [], False
-            while trail and trail[-1][0] >= block.level:
-                trail.pop()
-            trail.append((block.level, plain_title(block.text)))
-            heading = " > ".join(title for _, title in trail if title)
-        elif not has_content:
-            opening = block.kind in ("front_matter", "comment", "thematic_break") and not trail
-            has_content = not opening
-        inside.append(block)
-    yield _Section(start, total, heading, inside)
+
+def _line_ends(body: str) -> int:
+    return len(split_lines(body)) - 1 if "\r" in body else body.count("\n")
 
 
 class _Cutter:
-    """Cuts one section that is over the budget into parts of whole lines."""
+    """Cuts a section that is over the budget into parts of whole lines, counted from its first."""
 
     def __init__(
         self,
         lines: Sequence[str],
-        section: _Section,
-        start: int,
-        end: int,
+        blocks: Sequence[Block],
         size: int,
         overlap: int,
     ) -> None:
         self.lines = lines
-        self.section = section
-        self.start = start
-        self.end = end
+        self.blocks = blocks
+        self.start, self.end = start, end = _trim(lines, 1, len(lines))
         self.size = size
         self.overlap = overlap
         own = lines[start - 1 : end]
@@ -171,7 +147,7 @@ class _Cutter:
         """List the segments of the section in order; only one line alone can be over the budget."""
         cuts = [(self.start, 0)]
         leading = set()  # ends of blocks that should not be parted from what follows them
-        for block in self.section.blocks:
+        for block in self.blocks:
             self._mark(block, 0, cuts)
             if block.kind == "heading" or self._is_label(block):
                 leading.add(block.end_line)
