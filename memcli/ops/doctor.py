@@ -19,7 +19,7 @@ from memcli.ops.servers import failing
 from memcli.text.decode import decode
 from memcli.workspace import Workspace
 
-CHECKED = ("files", "index", "settings", "modes", "servers")
+CHECKED = ("files", "index", "settings", "modes", "servers", "jobs")
 
 # What synchronising programs call the loser of a conflict.
 _CONFLICT_COPY = re.compile(r"conflicted copy|\.sync-conflict-|\(conflict\b", re.IGNORECASE)
