@@ -50,6 +50,11 @@ def post(server: Server, path: str, body: Mapping[str, Any], seconds: float) -> 
         status, headers, data = within(
             seconds, server.title, lambda: _posted(server, path, body, seconds)
         )
+    except httpx.TimeoutException as error:
+        raise ProviderError(
+            f"{server.title} does not answer in time",
+            hint=f"try again, or raise {server.section}.timeout",
+        ) from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise ProviderError(
             f"{server.title} does not answer ({type(error).__name__})",

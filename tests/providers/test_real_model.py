@@ -39,6 +39,7 @@ GIVEN = {name: os.environ.get(name, "") for name in (
 CHAT = GIVEN["MEM_CHAT_MODEL"] or "smollm2:135m"
 EMBEDDING = GIVEN["MEM_EMBEDDING_MODEL"] or "all-minilm"
 SECONDS = 300.0  # on a slow machine
+PATIENCE = "60"  # for what becomes an extract after that
 
 SCHEMA = {
     "type": "object",
@@ -153,7 +154,7 @@ def test_vectors_of_a_real_model(ollama_url: str) -> None:
 
 @pytest.mark.parametrize("limit", ["1000", "40"])
 def test_a_task_summary_is_a_whole_file(empty: Path, writer: dict[str, str], limit: str) -> None:
-    workspace = opened(empty, **writer, llm_timeout=str(SECONDS), summarize_max_tokens=limit)
+    workspace = opened(empty, **writer, llm_timeout=PATIENCE, summarize_max_tokens=limit)
     done = summarize(workspace, TALK, task_id="BIL-1", now=datetime(2026, 11, 20, 12, 0))
     text = (empty / ".decsr/memory/tasks/BIL-1.md").read_text()
     assert text.startswith("# ") and "\n## " in text and text.endswith("\n")
@@ -169,7 +170,7 @@ def test_a_conversation_is_cut_and_flushed(
     source, out = tmp_path / "talk.json", tmp_path / "out.json"
     source.write_bytes(json.dumps(json.loads(TALK) * 8).encode())
     limits = {"MEM_SESSION_MAX_TOKENS": "400", "MEM_FLUSH_MAX_TOKENS": "400"}
-    env = {**variables(writer), **limits, "MEM_LLM_TIMEOUT": "90"}  # or an extract
+    env = {**variables(writer), **limits, "MEM_LLM_TIMEOUT": PATIENCE}
     ran = mem("summarize", form, str(source), "--out", str(out), "--json", env=env, code=0)
     assert len(json.loads(out.read_text())) < len(json.loads(source.read_text()))
     by = ran.json["by"]
