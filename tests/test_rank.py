@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.rank import (
+    AGREED_ALPHA,
+    ALPHA,
     BONUS_SHARE,
     POOL,
     Candidate,
+    alpha_for,
     blend,
     bm25,
     bonus,
@@ -22,6 +25,7 @@ from memcli.rank import (
     rank,
     rarity,
     reward,
+    sharpen,
     stretch,
 )
 from memcli.text.query import build, count
@@ -80,6 +84,14 @@ def test_alpha_outside_its_range_counts_as_a_half() -> None:
         assert rank(pool, alpha=alpha) == rank(pool, alpha=0.5)
     assert [hit.candidate.id for hit in rank(pool, alpha=1.0)] == [1, 3, 2]
     assert [hit.candidate.id for hit in rank(pool, alpha=0.0)] == [2, 3, 1]
+
+
+def test_meaning_counts_more_where_the_words_agree() -> None:
+    assert alpha_for(None, 0.75) == alpha_for(ALPHA, 1.0) == AGREED_ALPHA
+    assert alpha_for(None, 0.74) is None
+    assert alpha_for(ALPHA, 0.0) == ALPHA
+    for asked in (0.0, 0.2, 0.9, 1.0, -1.0):
+        assert alpha_for(asked, 1.0) == asked
 
 
 def test_neighbours_are_rewarded_within_the_pool_only() -> None:
@@ -142,7 +154,7 @@ def test_scores_are_from_0_to_1() -> None:
     assert blend(1.0, -1.0, alpha=0.7) > blend(None, 1.0, alpha=0.7)
     far = [Candidate(id=n, path="a.md", line=n, bm25=4.0 - n, cosine=0.9 / n) for n in (1, 2, 3)]
     hits = rank(far)
-    assert [hit.score for hit in hits] == [1.0, pytest.approx(0.05), 0.0]
+    assert [hit.score for hit in hits] == [1.0, pytest.approx(0.05**3), 0.0]
     assert hits[2].fused < 0
 
 
@@ -158,6 +170,32 @@ def test_decay_and_bonus_are_applied_in_this_order() -> None:
     hit = rank([old])[0]
     assert (hit.fused, hit.decay, hit.bonus) == (1.0, 0.4, pytest.approx(0.004))
     assert hit.score == pytest.approx(0.404)
+
+
+def test_an_old_answer_is_not_lost_behind_new_chance_hits() -> None:
+    old = Candidate(id=1, path="daily/2025-01-01.md", line=1, bm25=9.0, cosine=0.6, days=400)
+    new = [
+        Candidate(id=n, path="daily/2026-01-01.md", line=n, bm25=7.5 - n, cosine=0.5, days=1)
+        for n in range(2, 6)
+    ]
+    assert rank([*new, old])[0].candidate.id == 1
+    as_good = Candidate(id=9, path="tasks/a.md", line=1, bm25=8.5, cosine=0.59)
+    assert [hit.candidate.id for hit in rank([*new, old, as_good])][:2] == [9, 1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(candidates())
+def test_sharpening_leaves_the_order_of_what_does_not_age(pool: list[Candidate]) -> None:
+    hits = rank([replace(c, days=None, shown=0) for c in pool])
+    fused = [hit.fused for hit in hits if hit.bm25_rank or hit.cosine_rank]
+    assert fused == sorted(fused, reverse=True)
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_sharpening_keeps_the_sense_of_a_blend(first: float, second: float) -> None:
+    assert (sharpen(first) > sharpen(second)) <= (first > second)
+    assert sharpen(1.0) == 1.0
+    assert sharpen(first) <= first or first < 0
 
 
 @given(st.integers(-5, 1000), st.floats(0, 1))
@@ -176,8 +214,8 @@ def test_ties_break_by_path_and_line() -> None:
 
 def test_min_score_cuts_the_tail() -> None:
     pool = [Candidate(id=n, path="a.md", line=n, bm25=10.0 - n) for n in range(9)]
-    assert all(hit.score >= 0.5 for hit in rank(pool, min_score=0.5))
-    assert len(rank(pool, min_score=0.5)) == 5
+    assert all(hit.score >= 0.1 for hit in rank(pool, min_score=0.1))
+    assert len(rank(pool, min_score=0.1)) == 5
 
 
 def test_what_only_meaning_found_must_be_near() -> None:

@@ -96,7 +96,7 @@ def _joined(answers: Sequence[Hits]) -> list[Hit]:
     said: set[str] = set()
     hits = []
     for answer, strength in zip(answers, strengths, strict=True):
-        share = strength / best
+        share = rank.sharpen(strength / best)  # as the scores are that it weighs
         hits += [
             replace(hit, score=hit.score * share, fused=hit.fused * share, bonus=hit.bonus * share)
             for hit in answer.hits

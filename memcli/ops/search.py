@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
@@ -14,7 +14,7 @@ from memcli.ops.refresh import refresh, state_of
 from memcli.store.chunks import StoredChunk
 from memcli.store.db import DamagedError
 from memcli.text.dates import date_of
-from memcli.text.query import Query, build, coverage, stored_tokens
+from memcli.text.query import Part, Query, build, coverage, stored_tokens
 from memcli.workspace import Workspace
 
 
@@ -67,8 +67,10 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
     if query.phrases and options.mode != "vector":  # what must occur is the keyword leg's to say
         found = dict(by_word)
         by_meaning = {chunk: near for chunk, near in by_meaning.items() if chunk in found}
-    hits = _ranked(workspace, query, dict(by_word), by_meaning, options, now.date())
-    if vector is not None and options.mode == "hybrid" and not _is_answer(workspace, query, hits):
+    is_hybrid = vector is not None and options.mode == "hybrid"
+    weights = workspace.backend.rarities(query) if is_hybrid else {}
+    hits = _ranked(workspace, query, dict(by_word), by_meaning, options, weights, now.date())
+    if is_hybrid and not _is_answer(workspace, query, weights, hits):
         hits = []
     if not hits and not by_word and options.mode != "vector":
         hits = _by_substring(workspace, query, options, within)
@@ -197,6 +199,7 @@ def _ranked(
     by_word: dict[int, float],
     by_meaning: dict[int, float],
     options: SearchOptions,
+    weights: Mapping[Part, float],
     today: date,
 ) -> list[Hit]:
     found = workspace.backend.found([*by_word, *(c for c in by_meaning if c not in by_word)])
@@ -212,9 +215,14 @@ def _ranked(
         )
         for id_, stored in found.items()
     ]
+    alpha = 0.0 if options.mode == "vector" else options.alpha
+    if weights and by_meaning:
+        nearest = found[max(by_meaning, key=lambda id_: (by_meaning[id_], -id_))].chunk
+        tokens = stored_tokens(nearest.heading, nearest.body)
+        alpha = rank.alpha_for(alpha, coverage(query, tokens, weights))
     ranked = rank.rank(
         candidates,
-        alpha=0.0 if options.mode == "vector" else options.alpha,
+        alpha=alpha,
         fusion=options.fusion,
         min_cosine=workspace.settings.search_min_cosine,
     )
@@ -233,11 +241,12 @@ def _is_word(query: Query) -> bool:
     return is_one and (query.text.isascii() or len(query.parts) == 1)
 
 
-def _is_answer(workspace: Workspace, query: Query, hits: Sequence[Hit]) -> bool:
+def _is_answer(
+    workspace: Workspace, query: Query, weights: Mapping[Part, float], hits: Sequence[Hit]
+) -> bool:
     """Whether the best hits say anything about the question: see `rank.is_answered`."""
     if query.phrases:
         return True
-    weights = workspace.backend.rarities(query)
     return rank.is_answered(
         (
             (hit.cosine, coverage(query, stored_tokens(hit.heading, hit.body), weights))

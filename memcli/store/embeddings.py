@@ -242,7 +242,14 @@ def evict(database: Database) -> int:
 
 
 def passage(heading: str, body: str) -> str:
-    """The text that is embedded for a chunk: where it stands, then what it says."""
+    """The text that is embedded for a chunk: where it stands, then what it says.
+
+    The chunk's own heading is said once: twice costs 1 to 3 points of nDCG@10 by meaning.
+    """
+    first, _, rest = body.partition("\n")
+    title = first.strip("# \t\r")
+    if title and first.startswith("#") and f" > {heading}".endswith(f" > {title}"):
+        body = rest.lstrip("\r\n")
     return f"{heading}\n{body}" if heading else body
 
 

@@ -120,3 +120,24 @@ def test_questions_beyond_the_limit_go(
         embeddings.keep_query(database, "m", f"q{at}", b"v", at)
     assert embeddings.query_vector(database, "m", "q1") is None
     assert embeddings.query_vector(database, "m", "q2") == b"v"
+
+
+@pytest.mark.parametrize(
+    ("heading", "body", "embedded"),
+    [
+        ("Design > Storage", "## Storage\n\nOne file.\n", "Design > Storage\nOne file.\n"),
+        (
+            "Design > Storage",
+            "## Storage ##\r\n\r\nOne file.\r\n",
+            "Design > Storage\nOne file.\r\n",
+        ),
+        ("Design > Storage", "# Other\n\nOne file.\n", "Design > Storage\n# Other\n\nOne file.\n"),
+        ("Design > Storage", "## age\n\nOne file.\n", "Design > Storage\n## age\n\nOne file.\n"),
+        ("Design > Storage", "and so on\n", "Design > Storage\nand so on\n"),
+        ("Design > Storage", "## Storage", "Design > Storage\n"),
+        ("A > B", "# A > B\n\nOne file.\n", "A > B\nOne file.\n"),
+        ("", "# \n\nOne file.\n", "# \n\nOne file.\n"),
+    ],
+)
+def test_a_passage_says_its_own_heading_once(heading: str, body: str, embedded: str) -> None:
+    assert embeddings.passage(heading, body) == embedded
