@@ -52,7 +52,8 @@ def is_led_away(before: Block, block: Block) -> bool:
 
 def limited(before: Block, block: Block) -> str:
     """Return a list as one text with the sentence before it that its bullets cannot do without."""
-    limit = wording.limit(" ".join(before.lines)) if before.kind == "paragraph" else ""
+    named = before.text if before.kind == "heading" else " ".join(before.lines)
+    limit = wording.limit(named) if before.kind in ("heading", "paragraph") else ""
     if not limit:
         return ""
     texts = [_END.sub("", item_text(item.children)) for item in block.children]

@@ -33,7 +33,8 @@ _AFTER_ONE = _words(
 _NOT_AFTER_MANY = _words(
     """needed pending check checklist compliance
     deferred required to not tbd open still yet via are were have must should can matter
-    response validation"""
+    response validation api documentation format guide language manual overview reference spec
+    specification syntax"""
 )
 # "Guidelines for good decisions" decide nothing themselves; a log of decisions does.
 _NOT_TOWARDS = _words(
@@ -80,7 +81,7 @@ _GROUNDS = re.compile(
     |one\s+of|(?<!chosen\s)options(?!\s+(?:are|were)\s+(?:chosen|selected))|possibilit(?:y|ies)|(?:possible|potential)\s+(?:approaches|resolutions|solutions)
     |pros|questions|rationale|reasons?(?!\s+codes?\b)|rejected|risks|scenarios|situations|steps?\s+\d+|steps
     |timeline|trade-?offs?|upsides|why|would\s+(?:have|need)\s+to)\b
-    |^(?!we\s+(?:will|shall)\b).*\b(?:procedure|process|workflow)\b
+    |^(?!we\s+(?:will|shall)\b).*\b(?:procedure\b|process\b|workflow(?=(?:\W+\w+){0,4}\W*$))
     # What a thing is made of,
     |\b(?:arguments|attributes|columns|fields|headers|keys|key\s+to|legend|parameters)\b
     # and what only goes on about the sentence before: "This prevents:", "where:".
@@ -99,6 +100,7 @@ _GROUNDS = re.compile(
 _LIMITS = re.compile(
     r"""(?:(?:^(?:\w+\s+)?|\b(?:must|should|shall|will|do|does|can|may)\s+)\W*not\b(?!\s+only\b)
     |\b(?:cannot|never|(?:ca|do|does|should|wo)n['’]t)\b(?!(?:\W+\w+){4}))[^,;:()]*(?:,\s+including)?:$
+    |^\W*(?:avoid|do\s+not|don['’]ts?|forbidden|never|not\s+allowed|prohibited)\W*$
     |\b(?:when|if)\s+(?:(?:all|any|one)\s+of\s+the\s+following|\W*\w*\W*conditions)\b[^,;]*:$
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -215,9 +217,12 @@ def leads_away(sentence: str) -> bool:
 
 
 def limit(sentence: str) -> str:
-    """Return the sentence right before a list that denies its bullets or makes them conditions."""
+    """Return the words right before a list that deny its bullets or make them conditions."""
     last = _last(sentence)
-    return last if _LIMITS.search(last) else ""
+    if not _LIMITS.search(last):
+        return ""
+    # What is bold as a whole has lost its last mark.
+    return (last.replace("**", "", 1) if last.count("**") % 2 else last).rstrip(":") + ":"
 
 
 def _last(sentences: str) -> str:

@@ -182,3 +182,8 @@ def test_title_of_principles_reaches_over_the_document():
     assert texts(document) == ["a", "b", "c"]
     assert texts(document.replace("Principles", "Decisions")) == ["a"]
     assert texts(document.replace("Principles", "Principles of our house")) == []
+
+
+def test_list_below_a_title_that_denies_it():
+    document = "# Principles\n\n## Offline\n\n**Forbidden**\n\n- a\n- b\n\n### Never\n\n- c\n"
+    assert texts(document) == ["Forbidden: a; b", "Never: c"]

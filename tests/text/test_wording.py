@@ -69,6 +69,7 @@ Guidance after decisions
 Facilitate strategic decisions
 Documenting decisions
 Needs decision
+Constraints specification
 Constraints response
 Summary of proposed decisions
 Facteurs de décision
@@ -193,6 +194,7 @@ def test_lead_in():
     assert not leads_away("A driver must (e.g. now) do this:")
     assert not leads_away("This means:")
     assert not leads_away("Take X. It:")
+    assert not leads_away("One workflow is triggered on every push, with these jobs:")
 
 
 def test_titles_of_work():
@@ -256,7 +258,7 @@ def test_sentences_that_limit_a_list(sentence):
         "",
     ],
 )
-def test_sentences_that_do_not(sentence):
+def test_sentences_that_do_not_limit(sentence):
     assert limit(sentence) == ""
 
 
