@@ -25,7 +25,7 @@ THOUGHTS = 8_192  # tokens that a model may think, which count against the limit
 
 def open_embedder(settings: Settings) -> Embedder:
     """An embedder that asks nothing of the server yet."""
-    model = settings.embedding_model or MODEL
+    model = settings.embedding_model.removeprefix("models/") or MODEL
     url = (settings.embedding_url or URL).rstrip("/")
     # What has a prefix of its own for questions does not take a task.
     has_task = not any(prefixes(model))
@@ -50,7 +50,7 @@ def open_embedder(settings: Settings) -> Embedder:
 
 def open_llm(settings: Settings) -> LLM:
     """An LLM that asks nothing of the server yet."""
-    model = settings.llm_model or CHAT_MODEL
+    model = settings.llm_model.removeprefix("models/") or CHAT_MODEL
     url = (settings.llm_url or URL).rstrip("/")
 
     def ask(task: Task, seconds: float) -> tuple[object, bool]:

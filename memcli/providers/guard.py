@@ -77,7 +77,7 @@ class Guard:
         return None
 
     def _opened(self, before: int, error: ProviderError) -> None:
-        # At least so long: a server that is under way again is asked after the first pause.
+        # Not before the server itself wishes it, within reason.
         pause = min(max(FIRST * 2 ** min(before, 10), error.after), LONGEST)
         circuit = Circuit(
             before + 1, self._owner.clock() + pause, error.reason, str(error), error.hint

@@ -139,9 +139,10 @@ def test_gemini_is_told_what_a_text_is_for(server: Server) -> None:
     assert question["taskType"] == "RETRIEVAL_QUERY"
     assert passage["taskType"] == "RETRIEVAL_DOCUMENT"
     assert question["model"] == "models/m"
-    later = Settings(embedding_url=server.url, embedding_model="gemini-embedding-2")
+    later = Settings(embedding_url=server.url, embedding_model="models/gemini-embedding-2")
     load("", TABLE, "gemini").open_embedder(later).embed_query("a question")
     (last,) = server.asked[-1]["requests"]
+    assert last["model"] == "models/gemini-embedding-2"  # however it was written
     assert "taskType" not in last
     assert last["content"]["parts"][0]["text"] == prefixes("gemini-embedding-2")[0] + "a question"
 
