@@ -206,7 +206,7 @@ class _Reader:
 
     def _read_list_below(self, before: Block | None, block: Block) -> None:
         """Take a list; a short line above it ("Constraints:") is a heading for it alone."""
-        line = before.lines[0] if before and len(before.lines) == 1 else ""
+        line = wording.last_of(before.lines[0]) if before and len(before.lines) == 1 else ""
         whole = limited(before, block) if before else ""
         if whole and self.opened is not None and self.skipped is None:
             self._add(whole, block)

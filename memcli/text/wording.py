@@ -43,11 +43,12 @@ _NOT_TOWARDS = _words(
 )
 _UNDECIDED = re.compile(r"\((?:pending|open|tbd|deferred|draft|to be \w+)\)")
 _BREAK = re.compile(r"[,;:&/()–—]|\s-\s|\band\b|\bor\b")
-# A heading that presents a file ("Decision log (`log.md`)"), a test in words ("Scenario: …"), or
-# whatever else there is.
+# A heading that presents a file ("Decision log (`log.md`)"), a test in words ("Scenario: …"), a
+# problem ("Problem: slow decisions"), or whatever else there is.
 _OTHER_MATTER = re.compile(
     r"\w\.(?:md|mdx|txt|rst|ya?ml|json|toml)\b|\b(?:notes|details|caveats)\s*/|/\s*(?:notes|caveats)\b"
-    r"|^(?:example|feature|rule|scenario)(?:\s+outline)?:"
+    r"|^(?:(?:alternative|option|problem|question|risk)(?:\s+\w+)?"
+    r"|(?:example|feature|rule|scenario)(?:\s+outline)?):"
 )
 
 # A part of a record that says why, what else, or what follows.
@@ -59,7 +60,7 @@ _ELSE = re.compile(
     |trade-?offs?|drawbacks?|benefits?|implications?|impacts?|notes?|contents|changelog|history
     |stakeholders|deciders|participants|attendees|authors?|owners?|dates?|non-?goals|appendix
     |glossary|implementation\s+(?:plan|steps|notes)|superseded|deprecated|obsolete|withdrawn|deferred
-    |problems?|blockers?|findings|evidence|what\s+changed|success\s+criteria|justifications?
+    |problems?|blockers?|(?<!research\s)findings|evidence|what\s+changed|success\s+criteria|justifications?
     |discretion|prerequisites?|expertise|traces|traceability|out\s+of\s+scope
     # "Output validation" is a topic.
     |(?<![a-z]\s)(?:scenarios?|use\s+cases?|validation|confirmation|compliance))\b""",
@@ -212,20 +213,21 @@ def is_dated(title: str) -> bool:
 
 def leads_away(sentence: str) -> bool:
     """Say whether a sentence before a list announces something else than decisions."""
-    last = _BRACKETS.sub("", _last(sentence))
+    last = _BRACKETS.sub("", last_of(sentence))
     return last[-1:] not in ("", *".!?") and bool(_GROUNDS.search(last))
 
 
 def limit(sentence: str) -> str:
     """Return the words right before a list that deny its bullets or make them conditions."""
-    last = _last(sentence)
+    last = last_of(sentence)
     if not _LIMITS.search(last):
         return ""
     # What is bold as a whole has lost its last mark.
     return (last.replace("**", "", 1) if last.count("**") % 2 else last).rstrip(":") + ":"
 
 
-def _last(sentences: str) -> str:
+def last_of(sentences: str) -> str:
+    """Return the last sentence of a paragraph, without the marks of emphasis around its end."""
     return re.split(r"[.!?][*_]*\s", sentences)[-1].rstrip(" *_")
 
 

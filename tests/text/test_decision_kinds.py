@@ -116,6 +116,7 @@ def test_short_line_names_its_list_alone():
     ]
     assert found.headings == 1
     assert texts("## Alternatives\n\nConstraints:\n- no\n") == []
+    assert texts("## Summary\n\nAll is done. Key decisions:\n\n- a\n") == ["a"]
 
 
 def test_list_of_what_people_said_decides_nothing():

@@ -76,7 +76,8 @@ Facteurs de décision
 Example decisions
 Schedule constraints
 Foreign key constraints
-Scenario: A user changes a decision"""
+Scenario: A user changes a decision
+Problem: slow decisions"""
 
 SOMETHING_ELSE = """\
 Consequences
@@ -130,6 +131,7 @@ def test_titles_of_something_else(title):
         "Old ones (for context)",
         "Output validation",
         "Publishing scenarios",
+        "Research findings",
     ],
 )
 def test_titles_of_a_topic(title):
