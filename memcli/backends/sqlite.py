@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.errors import StoreError
 from memcli.model import Chunk
 from memcli.rank import COLUMN_WEIGHTS, rarity, reward
-from memcli.store import access, chunks, db, embeddings
+from memcli.store import access, chunks, db, embeddings, fulltext
 from memcli.store.chunks import Stamp, StoredChunk
 from memcli.store.embeddings import Pending
 from memcli.text.query import Part, Query, closeness, expression
@@ -122,7 +122,7 @@ class SqliteBackend:
     def _scores(
         self, match: str, n: int, within: Collection[str] | None
     ) -> list[tuple[int, float]]:
-        return chunks.keyword(self._database, match, n, weights=COLUMN_WEIGHTS, within=within)
+        return fulltext.keyword(self._database, match, n, weights=COLUMN_WEIGHTS, within=within)
 
     def _kept(self, query: Query) -> tuple[Part, ...]:
         """The query without the parts that are in over half of the chunks, if a rarer one is left.
@@ -137,7 +137,7 @@ class SqliteBackend:
             tuple(
                 part
                 for part in query.parts
-                if chunks.frequency(self._database, part.match, half) < half
+                if fulltext.frequency(self._database, part.match, half) < half
             )
             or query.parts
         )
@@ -145,12 +145,12 @@ class SqliteBackend:
     def rarities(self, query: Query) -> dict[Part, float]:
         total = self.counts()[1]
         return {
-            part: rarity(total, chunks.frequency(self._database, part.match, total))
+            part: rarity(total, fulltext.frequency(self._database, part.match, total))
             for part in query.words
         }
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
-        return chunks.substring(self._database, needle, n, within=within)
+        return fulltext.substring(self._database, needle, n, within=within)
 
     def nearest(
         self, vector: bytes, n: int, *, within: Collection[str] | None = None
@@ -224,7 +224,9 @@ class SqliteBackend:
         return chunks.last_uses(self._database)
 
     def faults(self) -> list[str]:
-        return chunks.faults(self._database)
+        from memcli.store import faults  # as above
+
+        return faults.find(self._database)
 
     def about(self) -> About:
         from memcli.backends.base import About

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from memcli.model import Chunk
-from memcli.store.db import DamagedError, Database, id_list
+from memcli.store.db import Database, id_list
 from memcli.store.embeddings import leave, passage_key
 from memcli.text.words import extra_terms
 
@@ -51,7 +51,7 @@ def stamps(database: Database, paths: Collection[str] | None = None) -> dict[str
         rows = database.rows(sql)
     else:
         sql += " WHERE path IN (SELECT value FROM json_each(?))"
-        rows = database.rows(sql, [_text_list(paths)])
+        rows = database.rows(sql, [text_list(paths)])
     return {row[0]: Stamp(*row) for row in rows}
 
 
@@ -189,6 +189,8 @@ def _insert_chunks(
 
 
 def _delete_chunks(database: Database, ids: Sequence[int]) -> None:
+    if not ids:
+        return
     values = [(id_,) for id_ in ids]
     # The index must be told the old text; there are no triggers, which would double the cost.
     database.run_many(
@@ -210,67 +212,6 @@ def _is_loading(database: Database) -> bool:
 def _tune(database: Database, options: dict[str, int]) -> None:
     for name, value in options.items():
         database.run("INSERT INTO fts (fts, rank) VALUES (?, ?)", [name, value])
-
-
-def within_clause(paths: Collection[str] | None, column: str) -> tuple[str, list[str]]:
-    """SQL that keeps the chunks of some paths only, and its parameters."""
-    if paths is None:
-        return "", []
-    # The plus keeps the word index in charge: without it FTS5 is asked anew for each of the rows.
-    clause = f"""
-        AND +{column} IN (
-            SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file
-            WHERE files.path IN (SELECT value FROM json_each(?))
-        )
-    """
-    return clause, [_text_list(paths)]
-
-
-def keyword(
-    database: Database,
-    match: str,
-    n: int,
-    *,
-    weights: tuple[float, float, float],
-    within: Collection[str] | None,
-) -> list[tuple[int, float]]:
-    """The best `n` chunks by BM25, best first, each with its score."""
-    clause, values = within_clause(within, "rowid")
-    # FTS5's BM25 is negative, smaller is better; flipped so that every score grows with relevance.
-    # Never ORDER BY rank: that sorts all matches before it takes the first.
-    return database.rows(
-        f"""
-        SELECT rowid, -bm25(fts, {", ".join(map(str, weights))}) AS score FROM fts
-        WHERE fts MATCH ? {clause} ORDER BY score DESC, rowid LIMIT ?
-        """,
-        [match, *values, n],
-    )
-
-
-def frequency(database: Database, match: str, limit: int) -> int:
-    """How many chunks match, counted up to `limit`."""
-    return int(
-        database.value(
-            "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)", [match, limit]
-        )
-    )
-
-
-def substring(
-    database: Database, needle: str, n: int, *, within: Collection[str] | None
-) -> list[int]:
-    """Chunks whose text holds `needle`, upper and lower case alike in ASCII, by place."""
-    clause, values = within_clause(within, "chunks.id")
-    escaped = needle.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    rows = database.rows(
-        f"""
-        SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file
-        WHERE (body LIKE ? ESCAPE '\\' OR heading LIKE ?1 ESCAPE '\\') {clause}
-        ORDER BY files.path, start_line, ord LIMIT ?
-        """,
-        [f"%{escaped}%", *values, n],
-    )
-    return [row[0] for row in rows]
 
 
 def found(database: Database, ids: Collection[int]) -> dict[int, StoredChunk]:
@@ -301,53 +242,16 @@ def ids_within(database: Database, paths: Collection[str]) -> set[int]:
         SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file
         WHERE path IN (SELECT value FROM json_each(?))
         """,
-        [_text_list(paths)],
+        [text_list(paths)],
     )
     return {row[0] for row in rows}
 
 
-def _text_list(texts: Collection[str]) -> str:
+def text_list(texts: Collection[str]) -> str:
+    """Texts as one value that json_each takes apart again."""
     import json  # spared where a search is not limited to some files
 
     return json.dumps(list(texts))
-
-
-def faults(database: Database) -> list[str]:
-    """What does not hold within the database: pages, the word index, rows that belong together."""
-    found = []
-    pages = database.value("PRAGMA quick_check(1)")
-    if pages != "ok":
-        found.append(f"memory.db has broken pages ({pages})")
-    try:
-        # The page check alone misses a word index that no longer matches its text.
-        with database.transaction():
-            database.run("INSERT INTO fts (fts, rank) VALUES ('integrity-check', 1)")
-    except DamagedError:
-        found.append("the full-text index does not match the chunks")
-    for sentence, sql in _RULES.items():
-        count = database.value(sql)
-        if count:
-            found.append(f"{sentence} ({count})")
-    return found
-
-
-_RULES = {
-    "chunks of no file": "SELECT count(*) FROM chunks WHERE file NOT IN (SELECT id FROM files)",
-    "chunks without an entry for vectors": (
-        "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
-    ),
-    "vectors of no chunk": (
-        "SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)"
-    ),
-    "vectors said to be made that are not there": (
-        """
-        SELECT count(*) FROM vectors, meta WHERE state > 0 AND meta.name = 'embedding.model'
-            AND NOT EXISTS (
-                SELECT 1 FROM embeddings WHERE model = meta.value AND embeddings.key = vectors.key
-            )
-        """
-    ),
-}
 
 
 def inventory(database: Database) -> dict[str, tuple[int, int]]:

@@ -17,7 +17,7 @@ from memcli.text.dates import LOG_HEADING
 from memcli.text.decode import split_lines
 from memcli.text.overlong import cut_line
 from memcli.text.sections import sections
-from memcli.text.tokens import estimate, weigh
+from memcli.text.tokens import estimate, weigh_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -116,8 +116,8 @@ class _Cutter:
         self.start, self.end = start, end = _trim(lines, 1, len(lines))
         self.size = size
         self.overlap = overlap
-        own = lines[start - 1 : end]
-        self.before = [0, *accumulate(map(weigh, own))]  # weight of all lines before each
+        weights = weigh_each(lines[start - 1 : end])
+        self.before = [0, *accumulate(weights)]  # weight of all lines before each
         self.solid: list[tuple[int, int]] = []  # blocks that a chunk should not begin within
 
     def parts(self) -> Iterator[tuple[int, int, str]]:

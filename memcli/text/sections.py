@@ -113,8 +113,9 @@ def _looked_up(text: str, opens: Callable[[str], object] | None) -> list[_Mark] 
                 is_after_text = bool(padded[content:start].strip(" \t\n"))
             else:
                 is_after_text = _has_text(text[:start])
-            title = atx_title(found[0][1:])
-            marks.append(_Mark(start, line, len(found["hashes"]), title, is_after_text))
+            title = atx_title(padded[start + 1 : at])
+            level = found.end("hashes") - start - 1
+            marks.append(_Mark(start, line, level, title, is_after_text))
             content = at
             continue
         end: int | None = None

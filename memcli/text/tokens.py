@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _NOT_DIGITS: Final = bytes(sorted(set(range(256)) - set(b"0123456789")))
+_NOT_DIGITS_OR_ENDS: Final = _NOT_DIGITS.replace(b"\n", b"")
 _ASCII: Final = bytes(range(128))
 # Digits and letters outside the Latin blocks; what is left of `\w` without these.
 _WIDE: Final = re.compile(
@@ -27,3 +31,15 @@ def weigh(text: str) -> int:
         rest = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
         wide += sum(map(len, _WIDE.findall(rest)))
     return len(text) + 3 * wide
+
+
+def weigh_each(lines: Sequence[str]) -> list[int]:
+    """Return what each line weighs."""
+    text = "".join(lines)
+    digits = text.encode("utf-8", "surrogatepass").translate(None, _NOT_DIGITS_OR_ENDS).split(b"\n")
+    if len(digits) - text.endswith("\n") != len(lines):
+        return [weigh(line) for line in lines]  # they end otherwise
+    return [
+        len(line) + 3 * len(found) if line.isascii() else weigh(line)
+        for line, found in zip(lines, digits, strict=False)
+    ]

@@ -26,6 +26,7 @@ _SHAPES = (
 _HUMP_SHAPE = rb"A(?:(?<=aA)|(?<=AA)(?=aa))"
 _MIXED_SHAPE = rb"X(?:(?<=[0Aa]X)|(?=[0Aa]))"
 _SHARP = "#(?<=[A-Za-z]#)"
+_ASCII = bytes(range(128))
 _WIDE = b" " * 128 + bytes(range(128, 256))
 _HUMPED = re.compile(r"[A-Z](?<=[a-z].)|[A-Z](?<=[A-Z].)(?=[a-z]{2})")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -98,7 +99,7 @@ def extra_terms(heading: str, body: str) -> str:
         return " ".join(found)
     from memcli.text import scripts  # local, as above
 
-    if scripts.is_foreign(text):
+    if scripts.is_foreign(data.translate(None, _ASCII).decode("utf-8", "surrogatepass")):
         # Where no word has letters of both kinds, the ASCII is out of the way in one step.
         if re.search(_MIXED_SHAPE, shape) is None:
             text = data.translate(_WIDE).decode("utf-8", "surrogatepass")
@@ -108,7 +109,7 @@ def extra_terms(heading: str, body: str) -> str:
 
 def sign_names(text: str) -> list[str]:
     """Return the words for C++, C#, F# and their like, whose signs no tokenizer keeps."""
-    if "++" not in text and ("#" not in text or re.search(_SHARP, text) is None):
+    if ("+" not in text or "++" not in text) and re.search(_SHARP, text) is None:
         return []
     return [
         text[sign.start() - 1].lower() + _SIGN_NAMES[sign.group()]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store import chunks, db, embeddings, vectors
+from memcli.store import chunks, db, embeddings, faults, vectors
 from memcli.store.chunks import Stamp
 from memcli.text.chunk import chunk
 
@@ -42,7 +42,7 @@ def test_the_tuning_of_a_first_load_does_not_stay(
     put(database, "b.md", "# A\n\nword")
     assert option(database, "automerge") == 4
     assert option(database, "crisismerge") == 16
-    assert chunks.faults(database) == []
+    assert faults.find(database) == []
 
 
 def test_a_batch_that_fails_leaves_nothing(database: db.Database) -> None:
@@ -53,7 +53,7 @@ def test_a_batch_that_fails_leaves_nothing(database: db.Database) -> None:
         chunks.put(database, [good, broken], "m")  # type: ignore[list-item]  # what must fail
     assert chunks.counts(database) == (0, 0)
     put(database, "a.md", "# A\n\nword")
-    assert chunks.faults(database) == []
+    assert faults.find(database) == []
 
 
 def test_vectors_in_the_cache_serve_again(database: db.Database) -> None:
@@ -109,7 +109,7 @@ def test_vectors_that_were_used_last_stay_longest(
         put(database, name, f"# {name}\n\nword")
         waiting_now = [one.heading for one in embeddings.pending(database, 9)]
         assert (name in waiting_now) == (not is_kept)
-    assert chunks.faults(database) == []
+    assert faults.find(database) == []
 
 
 def test_questions_beyond_the_limit_go(

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.text.tokens import estimate, weigh
+from memcli.text.decode import split_lines
+from memcli.text.tokens import estimate, weigh, weigh_each
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,9 @@ def test_weights_add_up(one, other):
 
 def test_half_a_surrogate_pair_is_counted():
     assert estimate("\ud800abc") == 1
+
+
+@given(st.lists(st.text("a1é記\r\n\x0c", max_size=9), max_size=9).map("\n".join))
+def test_lines_weigh_each_what_they_weigh_alone(text: str) -> None:
+    lines = split_lines(text)
+    assert weigh_each(lines) == [weigh(line) for line in lines]
