@@ -25,12 +25,12 @@ COLUMN_WEIGHTS = (0.7, 1.0, 0.5)
 PAIR_WEIGHT = 0.4
 
 ALPHA = 0.7  # weight of BM25 in the blend
-# Where the passage nearest in meaning also holds this share of the query's words, by weight, the
-# meaning counts more. Worth 1.8 points of nDCG@10 on questions to documentation (in both halves),
-# 0 to 0.3 less on every other evaluation set; from 0.7 to 0.8 and from 0.35 to 0.5 it is much the
-# same. The same weight for all queries costs those sets 2 to 4 points.
+# Where the passage nearest in meaning is near enough to be an answer (see ANSWER_MARGIN) and also
+# holds this share of the query's words, by weight, the cosine counts more. Worth 2 points of
+# nDCG@10 on questions to documentation (1.5 and 2.6 in its halves), 0 to 0.3 less elsewhere, much
+# the same for shares from 0.7 and weights to 0.45. For all queries it would cost those 2 to 5.
 AGREED_COVERAGE = 0.75
-AGREED_ALPHA = 0.45
+AGREED_ALPHA = 0.35
 RRF_BASE = 60  # Cormack, Clarke and Buettcher 2009
 
 # The least range that a pool of BM25 scores is stretched over, as a share of its best. Without it
@@ -162,14 +162,15 @@ def reward(
     return sorted(head, key=lambda pair: -pair[1]) + list(found[POOL:])
 
 
-def alpha_for(alpha: float | None, covered: float) -> float | None:
-    """Return the weight of BM25 for a query of which the nearest passage covers that share.
+def alpha_for(
+    alpha: float | None, cosine: float, covered: float, *, min_cosine: float = MIN_COSINE
+) -> float | None:
+    """Return the weight of BM25, given the cosine and the coverage of the nearest passage.
 
     Only the default follows the query; any other weight is as it was asked for.
     """
-    if alpha in (None, ALPHA) and covered >= AGREED_COVERAGE:
-        return AGREED_ALPHA
-    return alpha
+    is_agreed = covered >= AGREED_COVERAGE and cosine >= min_cosine + ANSWER_MARGIN
+    return AGREED_ALPHA if is_agreed and alpha in (None, ALPHA) else alpha
 
 
 def words_first(ranked: list[Ranked]) -> list[Ranked]:

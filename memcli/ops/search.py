@@ -216,10 +216,13 @@ def _ranked(
         for id_, stored in found.items()
     ]
     alpha = 0.0 if options.mode == "vector" else options.alpha
-    if weights and by_meaning:
-        nearest = found[max(by_meaning, key=lambda id_: (by_meaning[id_], -id_))].chunk
-        tokens = stored_tokens(nearest.heading, nearest.body)
-        alpha = rank.alpha_for(alpha, coverage(query, tokens, weights))
+    near = [(cosine, -id_) for id_, cosine in by_meaning.items() if id_ in found]
+    if weights and near:
+        cosine, id_ = max(near)
+        chunk = found[-id_].chunk
+        covered = coverage(query, stored_tokens(chunk.heading, chunk.body), weights)
+        min_cosine = workspace.settings.search_min_cosine
+        alpha = rank.alpha_for(alpha, cosine, covered, min_cosine=min_cosine)
     ranked = rank.rank(
         candidates,
         alpha=alpha,
