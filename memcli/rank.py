@@ -6,9 +6,8 @@ functions on plain floats; every score grows with relevance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -76,8 +75,7 @@ BM25_B = 0.75
 BM25_LEAST_IDF = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk that a leg found.
 
     The store gives the exact cosine of every candidate that has a vector, also of those that only
@@ -93,8 +91,7 @@ class Candidate:
     shown: int = 0  # times it was shown before
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its place and how it came to it. Ranks count from 1.
 
     ``fused`` may be below 0, where the score is 0 and only the order is left.
@@ -187,7 +184,7 @@ def words_first(ranked: list[Ranked]) -> list[Ranked]:
         return found + rest
     lower = least / most
     return found + [
-        replace(hit, score=hit.score * lower, fused=hit.fused * lower, bonus=hit.bonus * lower)
+        hit._replace(score=hit.score * lower, fused=hit.fused * lower, bonus=hit.bonus * lower)
         for hit in rest
     ]
 

@@ -1,7 +1,6 @@
 """The order of hits: what must hold for any candidates, and the published formulas."""
 
 import sqlite3
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -142,7 +141,7 @@ def test_scores_that_are_nearly_flat_are_not_torn_apart() -> None:
 @settings(max_examples=100, deadline=None)
 @given(candidates())
 def test_the_best_keyword_hit_precedes_what_only_meaning_found(pool: list[Candidate]) -> None:
-    young = [replace(c, days=None, shown=0) for c in pool]
+    young = [c._replace(days=None, shown=0) for c in pool]
     hits = rank(young)
     best = max((c.bm25 for c in young if c.bm25), default=None)
     places = [at for at, hit in enumerate(hits) if hit.candidate.bm25 == best]
@@ -188,7 +187,7 @@ def test_an_old_answer_is_not_lost_behind_new_chance_hits() -> None:
 @settings(max_examples=100, deadline=None)
 @given(candidates())
 def test_sharpening_leaves_the_order_of_what_does_not_age(pool: list[Candidate]) -> None:
-    hits = rank([replace(c, days=None, shown=0) for c in pool])
+    hits = rank([c._replace(days=None, shown=0) for c in pool])
     fused = [hit.fused for hit in hits if hit.bm25_rank or hit.cosine_rank]
     assert fused == sorted(fused, reverse=True)
 
