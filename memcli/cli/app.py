@@ -7,8 +7,10 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
+from typing import TextIO
 
 from memcli.cli import light, options
 from memcli.errors import MemError, unwritten
@@ -55,13 +57,16 @@ def run() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        _drop(sys.stdout)
     except OSError as error:
         code = code or _failed(unwritten(error), is_verbose=False)
-        _drop_output()
+        _drop(sys.stdout)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _drop(sys.stderr)  # or the interpreter's own flush would change the exit code
     if is_light:
         # All is written and closed; to take the interpreter apart would be a tenth of the call.
-        sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 
@@ -77,10 +82,10 @@ def main(words: Sequence[str]) -> int:
     except MemError as error:
         return _failed(error, is_verbose=is_verbose)
     except KeyboardInterrupt:
-        print("mem: interrupted", file=sys.stderr)
+        _tell("mem: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_output()
+        _drop(sys.stdout)
         return 0
     except Exception as error:
         if isinstance(error, OSError) and _is_output_stuck():  # help, which Typer prints itself
@@ -96,9 +101,9 @@ def _is_output_stuck() -> bool:
     return False
 
 
-def _drop_output() -> None:
+def _drop(stream: TextIO) -> None:
     """Let what is left to be written go nowhere, so that no later flush fails."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _open_closed_streams() -> None:
@@ -153,24 +158,29 @@ def _is_subcommand(command: str, word: str) -> bool:
 def _failed(error: MemError, *, is_verbose: bool) -> int:
     from memcli.text.printable import printable  # only on the way to an error
 
-    print(f"mem: {printable(str(error))}", file=sys.stderr)
+    _tell(f"mem: {printable(str(error))}")
     if error.hint:
-        print(f"hint: {printable(error.hint)}", file=sys.stderr)
+        _tell(f"hint: {printable(error.hint)}")
     if is_verbose:
         _print_traceback(error)
     return error.exit_code
 
 
 def _unexpected(error: Exception, *, is_verbose: bool) -> int:
-    print(f"mem: unexpected {type(error).__name__}: {ascii(str(error))[1:-1]}", file=sys.stderr)
+    _tell(f"mem: unexpected {type(error).__name__}: {ascii(str(error))[1:-1]}")
     if is_verbose:
         _print_traceback(error)
     else:
-        print("hint: this is a bug; the same command with -v shows where", file=sys.stderr)
+        _tell("hint: this is a bug; the same command with -v shows where")
     return INTERNAL
 
 
 def _print_traceback(error: BaseException) -> None:
     import traceback
 
-    traceback.print_exception(error)
+    _tell("".join(traceback.format_exception(error)).rstrip("\n"))
+
+
+def _tell(text: str) -> None:
+    with suppress(OSError):  # a stderr that takes nothing; the exit code still tells
+        print(text, file=sys.stderr)

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from memcli import formats, tables
@@ -37,5 +38,6 @@ def say(context: Context, notes: Iterable[str]) -> None:
     """Print notes to stderr, each once, unless quiet."""
     if context.is_quiet:
         return
-    for note in dict.fromkeys(notes):
-        print(f"note: {printable(note)}", file=sys.stderr)
+    with suppress(OSError):  # nobody can be told, and what was done is done
+        for note in dict.fromkeys(notes):
+            print(f"note: {printable(note)}", file=sys.stderr)

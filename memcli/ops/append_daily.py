@@ -79,13 +79,12 @@ def write_waiting(workspace: Workspace, *, now: datetime) -> list[str]:
             if entry is None:
                 continue
             done = _append(workspace, entry, now=now)
+            notes += done.notes
+            if done.path:
+                notes.append(f"an entry that had to wait was added to {done.path}")
             waiting.done(path)
         except MemError as error:
-            notes.append(f"an entry that had to wait still does: {error}")
-            continue
-        notes += done.notes
-        if done.path:
-            notes.append(f"an entry that had to wait was added to {done.path}")
+            notes.append(f"an entry still waits to be added to the log: {error}")
     return notes
 
 

@@ -68,4 +68,7 @@ def read(path: str) -> Waiting | None:
 
 def done(path: str) -> None:
     """Forget an entry that is written; should this be lost in a crash, its `once` holds."""
-    os.unlink(path)
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise WorkspaceError(f"cannot delete {path}: {error.strerror}") from error

@@ -21,6 +21,7 @@ from tests.kill_sweep import EIO, ENOSPC, KILL, OPENS, WRITES, Struck, kill_at_r
 from tests.test_crashes import VERBS, command, proof
 
 RANDOM = "kill at random"
+SHOWN = 5  # violations of one line
 FAULTS = (KILL, EIO, ENOSPC, RANDOM)
 
 
@@ -69,7 +70,7 @@ def _struck(work: tuple[str, str, int, int]) -> tuple[str, int, int]:
             strikes = sweep(run, it.build, check, fault=fault, calls=f"{WRITES},{OPENS}")
     took = time.monotonic() - started
     line = f"{name:<38}{fault:<16}{strikes:>6} strikes {len(broken):>4} violations {took:>6.0f} s"
-    return "\n  ".join([line, *broken]), strikes, len(broken)
+    return "\n  ".join([line, *broken[:SHOWN]]), strikes, len(broken)
 
 
 def _collecting(check: Callable[[Struck], None], broken: list[str]) -> Callable[[Struck], None]:

@@ -169,6 +169,24 @@ def test_a_full_disk_behind_stdout_is_told(mem: Program, words: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "append-daily token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",  # which is noted
+        "fact add token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+        "fact remove abcdef",
+        "search --root /nowhere x",
+        "search",
+        "promote nowhere.md",
+    ],
+)
+def test_a_full_disk_behind_stderr_changes_no_exit_code(mem: Program, words: str) -> None:
+    told = shell(mem, f"mem {words} --json 2>&1 >/dev/null")
+    assert told.stdout != b""
+    mem("undo")
+    assert shell(mem, f"mem {words} 2>/dev/full").returncode == told.returncode
+
+
 @pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", ">&- 2>&- <&-"])
 @pytest.mark.parametrize("words", ["search commit", "status", "search", "search --nope x"])
 def test_streams_that_are_closed(mem: Program, words: str, closed: str) -> None:
