@@ -5,9 +5,11 @@ The files are the truth: a scan that fails is an error and never a deletion.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from memcli import layout
@@ -89,7 +91,7 @@ def index_written(workspace: Workspace, paths: Collection[str], *, now: float) -
         return []
     changed, removed = [], []
     try:
-        for path in paths:
+        for path in dict.fromkeys(paths):
             try:
                 found = os.stat(workspace.layout.memory_path(path), follow_symlinks=False)
                 changed.append((path, found))
@@ -113,6 +115,25 @@ def apply(
 
     `now` may be earlier than the reading, never later: a file written since is read once more.
     """
+    with _nothing_collected():
+        return _apply(workspace, difference, now=now, progress=progress)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Chunks form no circles: to look for some among them is a twentieth of a first load."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _apply(
+    workspace: Workspace, difference: Difference, *, now: float, progress: Progress | None
+) -> Indexed:
     from memcli.text.decode import decode  # spared, as the chunker, where nothing changed
 
     backend = workspace.backend

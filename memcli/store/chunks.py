@@ -8,7 +8,6 @@ from typing import NamedTuple
 from memcli.model import Chunk
 from memcli.store.db import Database, id_list
 from memcli.store.embeddings import leave, passage_key
-from memcli.text.words import extra_terms
 
 
 class Stamp(NamedTuple):
@@ -27,6 +26,10 @@ class Stamp(NamedTuple):
     def signature(self) -> tuple[int, int, int, int]:
         """What shows an edit; a racy stamp proves nothing."""
         return self.size, self.mtime_ns, self.ctime_ns, self.inode
+
+
+_Row = tuple[int, int, bytes, Chunk]  # its id, its file's, its hash
+_Known = dict[bytes, tuple[int, int, str]]  # by hash: id, place and heading
 
 
 class StoredChunk(NamedTuple):
@@ -86,10 +89,11 @@ def put(database: Database, files: Sequence[tuple[Stamp, Sequence[Chunk]]], mode
         _tune(database, _LOADING)
     elif not is_load and _is_loading(database):
         _tune(database, _RUNNING)
-    rows = []
+    known = _known(database, [stamp.path for stamp, _ in files])
+    _note_files(database, [stamp for stamp, _ in files], known)
+    rows: list[_Row] = []
     for stamp, chunks in files:
-        file_id, known = _file_row(database, stamp)
-        gone = dict(known)
+        file_id, gone = known[stamp.path]
         for chunk in chunks:
             digest = bytes.fromhex(chunk.id)
             kept = gone.pop(digest, None)
@@ -116,76 +120,71 @@ def drop(database: Database, paths: Iterable[str]) -> None:
         database.run("DELETE FROM files WHERE id = ?", [file_id])
 
 
-def _file_row(database: Database, stamp: Stamp) -> tuple[int, dict[bytes, tuple[int, int, str]]]:
-    """The file's id after noting its stamp, and its known chunks by hash."""
-    file_id = database.value("SELECT id FROM files WHERE path = ?", [stamp.path])
-    values = (
-        stamp.size,
-        stamp.mtime_ns,
-        stamp.ctime_ns,
-        stamp.inode,
-        stamp.is_racy,
-        stamp.hash,
-        stamp.note,
-        stamp.path,
+def _known(database: Database, paths: Collection[str]) -> dict[str, tuple[int, _Known]]:
+    """The ids of those of the files that have a row, and their chunks by hash."""
+    ids = database.rows(
+        "SELECT id, path FROM files WHERE path IN (SELECT value FROM json_each(?))",
+        [text_list(paths)],
     )
-    if file_id is None:
-        file_id = database.run(
-            """
-            INSERT INTO files (size, mtime_ns, ctime_ns, inode, is_racy, hash, note, path)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            values,
-        )
-        return file_id, {}
-    database.run(
+    rows = database.rows(
         """
-        UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, is_racy = ?, hash = ?,
-            note = ? WHERE path = ?
+        SELECT file, hash, id, ord, heading FROM chunks
+        WHERE file IN (SELECT value FROM json_each(?))
+        """,
+        [id_list(row[0] for row in ids)],
+    )
+    chunks: dict[int, _Known] = {row[0]: {} for row in ids}
+    for file_id, digest, id_, place, heading in rows:
+        chunks[file_id][digest] = id_, place, heading
+    return {path: (file_id, chunks[file_id]) for file_id, path in ids}
+
+
+def _note_files(
+    database: Database, stamps: Sequence[Stamp], known: dict[str, tuple[int, _Known]]
+) -> None:
+    """Note the stamps of all files, and take new ones up into `known`."""
+    next_id = 1 + (database.value("SELECT max(id) FROM files") or 0)
+    values = []
+    for stamp in stamps:
+        if stamp.path not in known:
+            known[stamp.path] = next_id, {}
+            next_id += 1
+        values.append((known[stamp.path][0], *stamp))
+    database.run_many(
+        """
+        INSERT INTO files (id, path, size, mtime_ns, ctime_ns, inode, is_racy, hash, note)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,
+            ctime_ns = excluded.ctime_ns, inode = excluded.inode, is_racy = excluded.is_racy,
+            hash = excluded.hash, note = excluded.note
         """,
         values,
     )
-    rows = database.rows("SELECT hash, id, ord, heading FROM chunks WHERE file = ?", [file_id])
-    return file_id, {row[0]: row[1:] for row in rows}
 
 
-def _insert_chunks(
-    database: Database, rows: Sequence[tuple[int, int, bytes, Chunk]], model: str
-) -> None:
-    texts = [
-        (row[0], row[3].heading, row[3].body, extra_terms(row[3].heading, row[3].body))
-        for row in rows
-    ]
-    database.run_many(
-        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                id_,
-                file_id,
-                c.ord,
-                c.start_line,
-                c.end_line,
-                c.heading,
-                c.tokens,
-                c.body,
-                text[3],
-                digest,
-            )
-            for (id_, file_id, digest, c), text in zip(rows, texts, strict=True)
-        ],
-    )
+def _insert_chunks(database: Database, rows: Sequence[_Row], model: str) -> None:
+    from memcli.text.extra import extra_terms  # spared a search in which nothing changed
+
+    texts, values, keys = [], [], []
+    for id_, file_id, digest, c in rows:
+        heading, body = c.heading, c.body
+        extra = extra_terms(heading, body)
+        texts.append((id_, heading, body, extra))
+        place = (c.ord, c.start_line, c.end_line)
+        values.append((id_, file_id, *place, heading, c.tokens, body, extra, digest))
+        keys.append((id_, passage_key(heading, body)))
+    database.run_many("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
     database.run_many("INSERT INTO fts (rowid, heading, body, extra) VALUES (?, ?, ?, ?)", texts)
-    sql = "INSERT INTO vectors (chunk, key, state) VALUES (?, ?, 0)"
-    values: list[tuple[int | bytes | str, ...]] = [
-        (row[0], passage_key(row[3].heading, row[3].body)) for row in rows
-    ]
-    if database.value("SELECT EXISTS (SELECT 1 FROM embeddings WHERE model = ?)", [model]):
-        sql = """
-            INSERT INTO vectors (chunk, key, state)
-            SELECT ?1, ?2, EXISTS (SELECT 1 FROM embeddings WHERE model = ?3 AND key = ?2)
+    if not database.value("SELECT EXISTS (SELECT 1 FROM embeddings WHERE model = ?)", [model]):
+        database.run_many("INSERT INTO vectors (chunk, key, state) VALUES (?, ?, 0)", keys)
+        return
+    database.run_many(
         """
-        values = [(*value, model) for value in values]
-    database.run_many(sql, values)
+        INSERT INTO vectors (chunk, key, state)
+        SELECT ?1, ?2, EXISTS (SELECT 1 FROM embeddings WHERE model = ?3 AND key = ?2)
+        """,
+        [(*pair, model) for pair in keys],
+    )
 
 
 def _delete_chunks(database: Database, ids: Sequence[int]) -> None:

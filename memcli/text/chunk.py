@@ -58,9 +58,9 @@ def chunk(path: str, text: str, size: int = 400, overlap: int = 80) -> list[Chun
         seen: set[str] = set()
         lines = split_lines(section.text)
         cutter = _Cutter(lines, scan(lines, opens), size, overlap)
-        for first, last, part in cutter.parts():
+        for first, last, part, tokens in cutter.parts():
             start, end = section.line + first - 1, section.line + last - 1
-            made = _make(path, len(chunks), start, end, section.heading, part, estimate(part))
+            made = _make(path, len(chunks), start, end, section.heading, part, tokens)
             if made.id not in seen:
                 seen.add(made.id)
                 chunks.append(made)
@@ -120,19 +120,20 @@ class _Cutter:
         self.before = [0, *accumulate(weights)]  # weight of all lines before each
         self.solid: list[tuple[int, int]] = []  # blocks that a chunk should not begin within
 
-    def parts(self) -> Iterator[tuple[int, int, str]]:
-        """Yield first line, last line and body of each chunk."""
+    def parts(self) -> Iterator[tuple[int, int, str, int]]:
+        """Yield first line, last line, body and tokens of each chunk."""
         segments = self._segments()
         place, begin = 0, self.start
         while place < len(segments):
             last = self._last(segments, place, begin)
             end = segments[last].end
             body = _join(self.lines, begin, end)
-            if begin == end and estimate(body) > self.size:
+            tokens = self._tokens(begin, end)
+            if begin == end and tokens > self.size:
                 for part in cut_line(body, self.size):
-                    yield begin, end, part
+                    yield begin, end, part, estimate(part)
             else:
-                yield begin, end, body
+                yield begin, end, body, tokens
             place = last + 1
             if place < len(segments):
                 begin = self._reach_back(segments[place], begin)

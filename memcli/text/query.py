@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.text.words import (
     clean,
-    extra_terms,
     humps,
     normalise,
     parts,
@@ -58,8 +56,7 @@ _QUOTES = frozenset('"“”„')
 _COMPOUND = re.compile(r"[^\W_]+(?:[-_.]+[^\W_]+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One thing to look for: a word, or words in a row."""
 
     words: tuple[str, ...]  # in comparison form, not stemmed
@@ -75,8 +72,7 @@ class Part:
         return tuple(token for word in self.words for token in tokens(word))
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """What to look for. ``match`` and ``parts`` are empty when a text has no searchable word."""
 
     text: str
@@ -158,6 +154,8 @@ def closeness(query: Query, kept: Iterable[Part]) -> str:
 
 def stored_tokens(heading: str, body: str) -> tuple[list[str], list[str], list[str]]:
     """Return the tokens of the three indexed columns of a chunk: heading, body, extra."""
+    from memcli.text.extra import extra_terms  # spared where FTS5 does this
+
     return tokens(heading), tokens(body), tokens(extra_terms(heading, body))
 
 

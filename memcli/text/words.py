@@ -2,7 +2,7 @@
 
 FTS5's own tokenizer (``TOKENIZER``) folds case and Latin accents and stems English. It knows no
 words in scripts written without spaces, no parts of identifiers, no compatibility forms. What it
-misses is computed here, for the column ``extra`` of the index and for the query alike.
+misses is computed here for the query, and in ``extra`` for the index.
 """
 
 from __future__ import annotations
@@ -17,17 +17,8 @@ TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 _LONGEST = 64  # characters of a joined identifier; longer ones are hashes and data
 _WORD_SPACES = {code: 32 for code in range(128) if not chr(code).isalnum()}
 
-# The shape of a text, a byte for each of its UTF-8: "0" for a digit, "A" and "a" for letters, "X"
-# for what is not ASCII, else a space. Translated and searched at a fraction of any regex's cost.
-_SHAPES = (
-    b" " * 48 + b"0" * 10 + b" " * 7 + b"A" * 26 + b" " * 6 + b"a" * 26 + b" " * 5 + b"X" * 128
-)
-# Patterns, not compiled, as a query meets none; one character in front lets the search skip fast.
-_HUMP_SHAPE = rb"A(?:(?<=aA)|(?<=AA)(?=aa))"
-_MIXED_SHAPE = rb"X(?:(?<=[0Aa]X)|(?=[0Aa]))"
+# A pattern, not compiled: few queries meet it.
 _SHARP = "#(?<=[A-Za-z]#)"
-_ASCII = bytes(range(128))
-_WIDE = b" " * 128 + bytes(range(128, 256))
 _HUMPED = re.compile(r"[A-Z](?<=[a-z].)|[A-Z](?<=[A-Z].)(?=[a-z]{2})")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SIGNED = re.compile(r"[+#](?<=\b[A-Za-z].)\+?(?:(?<=\+\+)|(?<=#))(?!\w)")
@@ -79,34 +70,6 @@ def _token(word: str) -> str:
     return stem(as_indexed(word))
 
 
-def extra_terms(heading: str, body: str) -> str:
-    """Return the further words under which a chunk must be found, for the column ``extra``.
-
-    Empty for plain prose. Runs of unspaced scripts come as characters and bigrams in turn, so that
-    a phrase of bigrams and characters is exactly a substring; camel-case identifiers come in parts
-    (AppendDaily: append daily), while a query has the joined form of all others; words whose
-    comparison form is not what FTS5 stores come in that form.
-    """
-    text = f"{heading}\n{body}" if heading else body
-    data = text.encode("utf-8", "surrogatepass")
-    shape = data.translate(_SHAPES)
-    found = sign_names(text)
-    if re.search(_HUMP_SHAPE, shape) is not None:
-        found += _humps_within(data, shape.replace(b"X", b" "))
-    if found:
-        found = list(dict.fromkeys(found))
-    if len(data) == len(text):
-        return " ".join(found)
-    from memcli.text import scripts  # local, as above
-
-    if scripts.is_foreign(data.translate(None, _ASCII).decode("utf-8", "surrogatepass")):
-        # Where no word has letters of both kinds, the ASCII is out of the way in one step.
-        if re.search(_MIXED_SHAPE, shape) is None:
-            text = data.translate(_WIDE).decode("utf-8", "surrogatepass")
-        found += scripts.forms([word for word in text.split() if not word.isascii()])
-    return " ".join(found)
-
-
 def sign_names(text: str) -> list[str]:
     """Return the words for C++, C#, F# and their like, whose signs no tokenizer keeps."""
     if ("+" not in text or "++" not in text) and re.search(_SHARP, text) is None:
@@ -115,18 +78,6 @@ def sign_names(text: str) -> list[str]:
         text[sign.start() - 1].lower() + _SIGN_NAMES[sign.group()]
         for sign in _SIGNED.finditer(text)
     ]
-
-
-def _humps_within(data: bytes, shape: bytes) -> list[str]:
-    """Return the parts of all camel-case words in a text of this shape."""
-    found: list[str] = []
-    end = 0
-    while (hump := re.compile(_HUMP_SHAPE).search(shape, end)) is not None:
-        start, end = shape.rfind(b" ", 0, hump.start()) + 1, shape.find(b" ", hump.end())
-        if end < 0:
-            end = len(shape)
-        found += humps(data[start:end].decode("ascii"))
-    return found
 
 
 def parts(compound: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memcli.text.extra import extra_terms
 from memcli.text.query import (
     STOP_WORDS,
     build,
@@ -16,7 +17,7 @@ from memcli.text.query import (
     matches,
     stored_tokens,
 )
-from memcli.text.words import TOKENIZER, extra_terms
+from memcli.text.words import TOKENIZER
 
 NOTES = [
     ("Ticket", "We follow RULE-0042 for retries in the billing worker."),

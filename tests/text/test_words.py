@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memcli.text.extra import extra_terms
 from memcli.text.scripts import grams
 from memcli.text.stem import stem
-from memcli.text.words import TOKENIZER, clean, extra_terms, normalise, tokens
+from memcli.text.words import TOKENIZER, clean, normalise, tokens
 
 CLASSIC = """
 caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized
