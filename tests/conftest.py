@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from memcli.workspace import Workspace, open_workspace
@@ -27,6 +28,10 @@ LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
 NOBODY = 65534
 
 NOW = datetime(2026, 11, 20, 12, 0)
+# A property that holds slowly holds: how long things take is measured in tests/bench.
+hypothesis.settings.register_profile("mem", deadline=None)
+hypothesis.settings.load_profile("mem")
+
 BY_WORD = {"MEM_EMBEDDING_PROVIDER": "none"}  # the model only where meaning is tested
 
 
