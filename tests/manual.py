@@ -1,4 +1,4 @@
-"""The parts of the manual and the README that the program itself knows.
+"""The parts of the manual, the README and the schema that the program itself knows.
 
 ``python -m tests.manual`` writes them anew; ``test_docs.py`` fails while they differ.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -13,10 +14,12 @@ from pathlib import Path
 from memcli.cli.app import COMMANDS
 from memcli.cli.options import Argument, Command, Option, Parameter, common, parameters
 from memcli.config import FIELDS
+from memcli.store import schema
 
 ROOT = Path(__file__).resolve().parent.parent
 MAN = ROOT / "man"
 README = ROOT / "README.md"
+TABLES = ROOT / "memcli" / "store" / "schema.sql"
 
 _BEGIN, _END = '.\\" made from the program', '.\\" end of what is made'
 _SETTINGS = re.compile(
@@ -74,6 +77,30 @@ def with_settings(text: str) -> str:
     return _SETTINGS.sub(lambda found: found[1] + "\n" + settings() + "\n" + found[2], text)
 
 
+def tables() -> str:
+    """The statements that make an empty database what the migrations make of it."""
+    connection = sqlite3.connect(":memory:")
+    schema.migrate(connection)
+    made = connection.execute(
+        """
+        SELECT sql FROM sqlite_master WHERE sql IS NOT NULL
+            AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'fts\\_%' ESCAPE '\\'
+        ORDER BY rowid
+        """
+    ).fetchall()
+    applied = connection.execute(
+        "SELECT migration_set, name FROM _sqlite_migrations ORDER BY id"
+    ).fetchall()
+    connection.close()
+    statements = [f"{sql};" for (sql,) in made]
+    statements += [
+        "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)\n"
+        f"    VALUES ('{one}', '{name}', datetime('now'));"
+        for one, name in applied
+    ]
+    return "\n".join(["-- Made from schema.py by python -m tests.manual.", *statements]) + "\n"
+
+
 def _own(command: Command) -> list[Parameter]:
     names = {one.name for one in parameters(common)}
     return [one for one in parameters(command) if one.name not in names]
@@ -116,7 +143,8 @@ def _roff(text: str) -> str:
 
 
 def main() -> None:
-    """Write all that the program knows into the manual and the README."""
+    """Write all that the program knows into the manual, the README and the schema."""
+    TABLES.write_text(tables(), "utf-8")
     for name in COMMANDS:
         path = page(name)
         path.write_text(with_synopsis(path.read_text("utf-8"), name), "utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 from memcli.errors import ConflictError, MemError, StoreError
 
 SCHEMA = 4  # PRAGMA user_version of a database that this program reads and writes
+_TABLES = os.path.join(os.path.dirname(__file__), "schema.sql")  # made from store.schema
 OPEN_TIMEOUT_CAP = 300.0  # seconds, whatever is asked for
 
 # Per connection, so they are set on each. Writers are serialised by the workspace's lock and no
@@ -84,6 +85,9 @@ class Database:
 
     def migrate(self) -> None:
         """Bring an older or empty database to this schema; a foreign one is a DamagedError."""
+        if not self.value("SELECT EXISTS (SELECT 1 FROM sqlite_master)"):
+            self._fill()
+            return
         from memcli.store import schema  # its library costs more than a whole search
 
         with _translated(self.path):
@@ -91,6 +95,19 @@ class Database:
                 raise DamagedError(f"{self.path} is a database of another program")
             schema.migrate(self._connection)
             self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _fill(self) -> None:
+        """Make all tables of an empty database, as the migrations would."""
+        with open(_TABLES, encoding="utf-8") as file:
+            tables = file.read()
+        with _translated(self.path):
+            try:
+                self._connection.executescript(
+                    f"BEGIN IMMEDIATE;\n{tables}PRAGMA user_version = {SCHEMA};\nCOMMIT;"
+                )
+            except BaseException:
+                self._connection.rollback()
+                raise
 
     def close(self) -> None:
         with _translated(self.path):

@@ -19,7 +19,8 @@ from memcli.model import Hits, SearchOptions
 from memcli.ops.doctor import doctor
 from memcli.ops.index import index
 from memcli.ops.search import search
-from memcli.store import db
+from memcli.store import db, schema
+from tests import manual
 from tests.conftest import NOW, PlainUser, Program, opened, write
 
 WORD = "synchronous_commit"
@@ -116,6 +117,21 @@ def test_a_database_of_another_program_is_set_aside_whole(root: Path) -> None:
         kept = sqlite3.connect(root / ".decsr/memory.db.damaged")
         assert kept.execute("SELECT text FROM chunks").fetchall() == [("theirs",)]
         kept.close()
+
+
+def test_a_new_database_is_what_the_migrations_make(tmp_path: Path) -> None:
+    assert manual.TABLES.read_text("utf-8") == manual.tables(), "python -m tests.manual writes it"
+    made = db.connect(str(tmp_path / "memory.db"), create=True)
+    made.migrate()
+    migrated = sqlite3.connect(":memory:")
+    schema.migrate(migrated)
+    rows = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
+    assert made.rows(rows) == migrated.execute(rows).fetchall()
+    applied = "SELECT migration_set, name FROM _sqlite_migrations ORDER BY id"
+    assert made.rows(applied) == migrated.execute(applied).fetchall()
+    assert db.is_current(made)
+    migrated.close()
+    made.close()
 
 
 def test_an_index_with_other_words_is_made_again_but_for_its_vectors(root: Path) -> None:
