@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from memcli.errors import UsageError, WorkspaceError
@@ -120,13 +121,13 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
         folder = folders.pop()
         within = f"{folder}/"[cut:]
         try:
-            with os.scandir(folder) as entries:
+            with _listed(folder) as entries:
                 for entry in entries:
                     name = entry.name
                     if name[0] == ".":
                         continue
                     if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
+                        folders.append(f"{folder}/{name}")
                     elif name.endswith(".md"):
                         try:
                             found = entry.stat(follow_symlinks=False)
@@ -140,6 +141,20 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
             raise WorkspaceError(f"cannot list {folder[cut:]}: it vanished while listing") from None
         except OSError as error:
             raise WorkspaceError(f"cannot list {folder}: {error.strerror}") from error
+
+
+@contextmanager
+def _listed(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder that is no link.
+
+    Through a descriptor, so that the system does not walk the whole path again for each file.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
 
 
 def find(start: str, root: str | None = None) -> Layout:
