@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from memcli import layout, rank
 from memcli.config import Settings
@@ -52,7 +52,11 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
     else:
         state = state_of(workspace, behind=0, is_partial=True)
     query = build(text)
-    within = _within(workspace, options, now.date())
+    within = None
+    if options.within or options.kind or options.since or options.until:
+        from memcli.ops.filters import allowed  # spared a search without filters
+
+        within = allowed(workspace, options, now.date())
     n = max(rank.POOL, options.k)
     by_word: list[tuple[int, float]] = []
     if options.mode != "vector":
@@ -231,10 +235,11 @@ def _ranked(
     )
     if _is_word(query) and options.mode == "hybrid":
         ranked = rank.words_first(ranked)
+    if options.min_score is not None:
+        ranked = [one for one in ranked if one.score >= options.min_score]
+    # No more than anybody looks at.
     return [
-        _hit(found[one.candidate.id], one)
-        for one in ranked
-        if options.min_score is None or one.score >= options.min_score
+        _hit(found[one.candidate.id], one) for one in ranked[: max(options.k, rank.ANSWER_DEPTH)]
     ]
 
 
@@ -314,47 +319,3 @@ def _age(path: str, today: date) -> float | None:
         return None
     day = date_of(path)
     return None if day is None else (today - date.fromisoformat(day)).days
-
-
-def _within(workspace: Workspace, options: SearchOptions, today: date) -> set[str] | None:
-    """The paths that the filters leave, or None when there is no filter."""
-    if not (options.within or options.kind or options.since or options.until):
-        return None
-    since = _day(options.since, today)
-    until = _day(options.until, today)
-    return {
-        path
-        for path in workspace.backend.signatures()
-        if (options.kind is None or layout.kind_of(path) == options.kind)
-        and (options.within is None or _is_in(path, options.within))
-        and _is_between(date_of(path), since, until)
-    }
-
-
-def _is_in(path: str, glob: str) -> bool:
-    from fnmatch import fnmatchcase  # spared a search without filters
-
-    return fnmatchcase(path, glob) or path.startswith(glob.rstrip("/") + "/")
-
-
-def _is_between(day: str | None, since: str | None, until: str | None) -> bool:
-    if since is None and until is None:
-        return True
-    return day is not None and (since or day) <= day <= (until or day)
-
-
-def _day(text: str | None, today: date) -> str | None:
-    """An ISO date, "today", "yesterday", or so many days or weeks ago: "14d", "2w"."""
-    if text is None:
-        return None
-    ago = {"today": 0, "yesterday": 1}.get(text)
-    if ago is None and text[-1:] in "dw" and text[:-1].isdecimal():
-        ago = int(text[:-1]) * (7 if text[-1] == "w" else 1)
-    try:
-        return (
-            (today - timedelta(days=ago)).isoformat()
-            if ago is not None
-            else (date.fromisoformat(text).isoformat())
-        )
-    except (ValueError, OverflowError):
-        raise UsageError(f"not a date: '{text}'", hint="2026-05-19, yesterday, 14d or 2w") from None
