@@ -12,6 +12,7 @@ from memcli.errors import ConflictError, MemError, StoreError
 
 SCHEMA = 4  # PRAGMA user_version of a database that this program reads and writes
 _TABLES = os.path.join(os.path.dirname(__file__), "schema.sql")  # made from store.schema
+_APPLIED = "_sqlite_migrations"  # where the library of migrations keeps its own
 OPEN_TIMEOUT_CAP = 300.0  # seconds, whatever is asked for
 
 # Per connection, so they are set on each. Writers are serialised by the workspace's lock and no
@@ -87,6 +88,7 @@ class Database:
         """Bring an older or empty database to this schema; a foreign one is a DamagedError."""
         if not self.value("SELECT EXISTS (SELECT 1 FROM sqlite_master)"):
             self._fill()
+        if is_current(self) and self._is_migrated():
             return
         from memcli.store import schema  # its library costs more than a whole search
 
@@ -95,6 +97,13 @@ class Database:
                 raise DamagedError(f"{self.path} is a database of another program")
             schema.migrate(self._connection)
             self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _is_migrated(self) -> bool:
+        """Whether all migrations of ours were applied here, be it to an empty database."""
+        return bool(
+            self.value("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)", [_APPLIED])
+            and self.value(f"SELECT count(*) FROM {_APPLIED} WHERE migration_set = 'mem'") == SCHEMA
+        )
 
     def _fill(self) -> None:
         """Make all tables of an empty database, as the migrations would."""

@@ -160,7 +160,8 @@ def plain_title(title: str) -> str:
     """
     title = title[:TITLE_CHARS]
     if not _MARKUP.search(title):
-        return " ".join(title.split())
+        is_settled = title.isprintable() and "  " not in title and title[:1] != " " != title[-1:]
+        return title if is_settled else " ".join(title.split())
     kept = _CODE.sub(r"\2", _COMMENT.sub("", title))
     kept = _LINK.sub(lambda found: found[1] or found[2], kept)
     for pattern in (_STARS, _BARS):

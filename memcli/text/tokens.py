@@ -39,6 +39,9 @@ def weigh_each(lines: Sequence[str]) -> list[int]:
     digits = text.encode("utf-8", "surrogatepass").translate(None, _NOT_DIGITS_OR_ENDS).split(b"\n")
     if len(digits) - text.endswith("\n") != len(lines):
         return [weigh(line) for line in lines]  # they end otherwise
+    if text.isascii():
+        pairs = zip(map(len, lines), map(len, digits), strict=False)
+        return [length + 3 * wide for length, wide in pairs]
     return [
         len(line) + 3 * len(found) if line.isascii() else weigh(line)
         for line, found in zip(lines, digits, strict=False)
