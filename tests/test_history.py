@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli import history
@@ -63,7 +63,6 @@ def record(layout: Layout, number: int) -> Path:
     return Path(layout.history, f"{number:06d}.json")
 
 
-@settings(deadline=None)
 @given(REVISIONS)
 def test_a_record_is_json_and_reads_back_as_it_was(revision: Revision) -> None:
     data = encode(revision)
@@ -80,7 +79,6 @@ def test_a_record_without_a_mode_reads_as_ever() -> None:
     assert found.changes == (Change("a.md", "delete", b"a", None),)
 
 
-@settings(deadline=None)
 @given(REVISIONS, st.data())
 def test_a_record_cut_anywhere_is_none(revision: Revision, data: st.DataObject) -> None:
     whole = encode(revision)

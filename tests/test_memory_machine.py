@@ -273,11 +273,11 @@ class MemoryAndIndex(Memory):
 
 
 TestMemory = Memory.TestCase
-TestMemory.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestMemory.settings = settings(max_examples=20, stateful_step_count=20)
 
 
 @pytest.mark.slow
 def test_many_orders_with_the_index_compared_after_every_step() -> None:
     run_state_machine_as_test(
-        MemoryAndIndex, settings=settings(max_examples=40, stateful_step_count=25, deadline=None)
+        MemoryAndIndex, settings=settings(max_examples=40, stateful_step_count=25)
     )

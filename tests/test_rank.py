@@ -51,7 +51,7 @@ def candidates(draw: st.DrawFn, most: int = 40) -> list[Candidate]:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(candidates(), st.randoms(), st.sampled_from(["blend", "rrf"]), st.none() | st.floats(0, 1))
 def test_order_does_not_depend_on_the_order_given(pool, random, fusion, alpha) -> None:  # type: ignore[no-untyped-def]
     shuffled = list(pool)
@@ -138,7 +138,7 @@ def test_scores_that_are_nearly_flat_are_not_torn_apart() -> None:
     assert rank(pool)[0].candidate.id == 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(candidates())
 def test_the_best_keyword_hit_precedes_what_only_meaning_found(pool: list[Candidate]) -> None:
     young = [c._replace(days=None, shown=0) for c in pool]
@@ -184,7 +184,7 @@ def test_an_old_answer_is_not_lost_behind_new_chance_hits() -> None:
     assert [hit.candidate.id for hit in rank([*new, old, as_good])][:2] == [9, 1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(candidates())
 def test_sharpening_leaves_the_order_of_what_does_not_age(pool: list[Candidate]) -> None:
     hits = rank([c._replace(days=None, shown=0) for c in pool])
@@ -262,7 +262,7 @@ def test_rarer_words_weigh_more_and_all_weigh_something(total: int, data: st.Dat
     assert having == 0 or rarity(total, having) < rarity(total, having - 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.text(max_size=30), max_size=6), st.none() | st.integers(0, 60))
 def test_fit_keeps_a_prefix_within_the_limit(bodies: list[str], most: int | None) -> None:
     kept = fit(bodies, most)

@@ -89,7 +89,6 @@ def answer(backend: Backend, text: str, n: int, **options: set[str]) -> list[tup
 
 @settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
@@ -114,7 +113,7 @@ def test_finds_what_scan_finds(
         assert dict(got) == pytest.approx(scores, rel=1e-3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_order_of_edits_leaves_a_whole_word_index(
     pair: Callable[[dict[str, str]], list[Backend]], data: st.DataObject

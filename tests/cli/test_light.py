@@ -78,7 +78,7 @@ def check(name: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_both_read_alike(name: str, data: st.DataObject) -> None:
     check(name, data.draw(calls(name)))
@@ -86,7 +86,7 @@ def test_both_read_alike(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=3_000)
 @given(data=st.data())
 def test_both_read_thousands_alike(name: str, data: st.DataObject) -> None:
     check(name, data.draw(calls(name)))

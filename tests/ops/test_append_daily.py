@@ -94,9 +94,7 @@ def test_utf_16_is_refused(bare: Workspace) -> None:
     assert log(bare) == data
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     bodies=st.lists(
         st.text(st.sampled_from("a#: -\n\r\\1209—é\x00"), max_size=40), min_size=1, max_size=4

@@ -250,9 +250,7 @@ CLAIMS = st.sampled_from(
 WRITTEN = st.tuples(st.sampled_from(["2026-01-01", "2026-02-01", ""]), CLAIMS)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(facts=st.lists(WRITTEN, max_size=8, unique_by=lambda one: one[1]))
 def test_nothing_is_lost_and_a_second_run_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, facts: list[tuple[str, str]]

@@ -156,7 +156,7 @@ LINE = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(LINE, max_size=12), st.sampled_from(["\n", "\r\n"]))
 def test_joining_keeps_all_that_is_said_and_is_done_after_once(
     lines: list[str], newline: str

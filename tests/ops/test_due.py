@@ -134,7 +134,7 @@ def test_a_stretch_of_a_conversation_keeps_who_said_what(empty: Path) -> None:
 
 
 @given(text=st.text(alphabet="ab1é語 \n", max_size=4_000).map(lambda text: text * 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_long_entry_is_cut_into_bounded_parts_that_say_all_of_it(text: str) -> None:
     log_ = f"# Daily log 2026-11-20\n\n## 09:00 — note\n\n{text}\n".encode()
     parts = list(entries(LOG, log_).values())

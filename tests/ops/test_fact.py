@@ -118,9 +118,7 @@ def test_a_fact_without_words_is_refused(bare: Workspace, text: str) -> None:
     assert memory(bare) == HAND
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.text(max_size=30).map(lambda text: f"w{text}w"),
     source=st.text(max_size=20),

@@ -13,8 +13,8 @@ from memcli.errors import RefusedError, UsageError
 from memcli.ops.flush import KEPT, flush
 from memcli.text.keeping import UNVERIFIED
 from memcli.text.tokens import estimate
-from tests.servers import Server, serving
 from tests.conftest import FIXTURES, opened, write
+from tests.servers import Server, serving
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 LOG = ".decsr/memory/daily/2026-11-20.md"

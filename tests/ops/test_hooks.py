@@ -639,7 +639,7 @@ def empty_repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     files=st.dictionaries(
         st.sampled_from(hook.EVENTS), st.one_of(FILES, st.text("ab/.", min_size=1))

@@ -151,7 +151,7 @@ def run_steps(steps: list[tuple[str, str, str]]) -> None:
             assert dump(workspace) == fresh(root)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(STEP, min_size=3, max_size=14))
 def test_after_any_changes_it_is_what_a_fresh_one_is(steps: list[tuple[str, str, str]]) -> None:
     kept = indexing.BATCH_FILES
@@ -163,7 +163,7 @@ def test_after_any_changes_it_is_what_a_fresh_one_is(steps: list[tuple[str, str,
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(STEP, min_size=3, max_size=25))
 def test_after_many_changes_it_is_what_a_fresh_one_is(steps: list[tuple[str, str, str]]) -> None:
     run_steps(steps)
@@ -199,7 +199,7 @@ def test_a_killed_run_goes_on_where_it_was(project: Path) -> None:
 # --- any bytes ---
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=3000) | st.text(max_size=2000).map(lambda t: t.encode("utf-16")))
 def test_any_bytes_are_a_note(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

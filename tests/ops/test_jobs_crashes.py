@@ -273,5 +273,5 @@ class Machine(RuleBasedStateMachine):
         return [mark for note in notes for mark in note.split()[2:]]
 
 
-Machine.TestCase.settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
+Machine.TestCase.settings = settings(max_examples=10, stateful_step_count=12)
 TestMachine = Machine.TestCase

@@ -147,9 +147,7 @@ FACTS = st.lists(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=FACTS)
 def test_any_bullets_are_promoted_once_and_shown_before(bare: Workspace, lines: list[str]) -> None:
     put(bare, "# Project Memory\n")

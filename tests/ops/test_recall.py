@@ -29,9 +29,7 @@ from tests.conftest import NOW, copied, opened, write
 
 QUERIES = ("acknowledge after commit", "defrost alarm", "partitions", "当直", "zzz", "")
 
-proved = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+proved = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")
@@ -406,9 +404,7 @@ def test_no_injection_changes_the_structure(empty: Path, query: str) -> None:
         assert estimate(result.text) <= budget
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 1 << 32), budget=st.integers(2_000, 6_000))
 def test_nor_do_injections_that_are_mixed_and_cut(
     tmp_path_factory: pytest.TempPathFactory, seed: int, budget: int

@@ -71,9 +71,7 @@ def test_the_best_of_a_small_memory_is_not_taken_for_good(
     assert not mine or mine[0].score < found.hits[0].score
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     notes=st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), max_size=12),
     query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),

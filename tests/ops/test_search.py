@@ -76,7 +76,7 @@ QUESTION = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     text=QUESTION | st.text(min_size=1, max_size=8).filter(str.strip),
     mode=st.sampled_from(MODES),
@@ -97,9 +97,7 @@ def test_fewer_results_are_the_first_of_more(
         assert scores == sorted(scores, reverse=True)
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.text(max_size=300)
     | st.binary(max_size=40).map(lambda b: b.decode(errors="surrogateescape"))
@@ -187,7 +185,7 @@ def test_a_day_that_is_none(semantic: Workspace) -> None:
                 ask(semantic, "x", since=day, refresh=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(most=st.integers(0, 4000), k=st.integers(1, 20))
 def test_a_limit_of_characters_never_empties(semantic: Workspace, most: int, k: int) -> None:
     whole = ask(semantic, "commit buffer", k=k, refresh=False)

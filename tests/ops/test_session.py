@@ -23,9 +23,9 @@ from memcli.text import previous
 from memcli.text.messages import read
 from memcli.text.recalled import BEGIN, END
 from memcli.workspace import Workspace
-from tests.servers import Server, serving
 from tests.conftest import FIXTURES, opened
 from tests.kill_sweep import EIO, HAS_STRACE, KILL, NO_STRACE, Struck, sweep
+from tests.servers import Server, serving
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 TOKEN = "ghp_" + "Z7" * 18
@@ -133,9 +133,7 @@ def test_forty_messages_count_when_tokens_do_not(empty: Path) -> None:
 
 
 @given(turns=st.integers(1, 60), words=st.integers(0, 60), limit=st.integers(20, 2_000))
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_numbers_hold(empty: Path, turns: int, words: int, limit: int) -> None:
     workspace = opened(empty, session_max_tokens=str(limit))
     out = empty / f"{turns}-{words}-{limit}.jsonl"

@@ -22,9 +22,9 @@ from memcli.ops.summarize import summarize
 from memcli.ops.undo import undo
 from memcli.text.recalled import BEGIN, END
 from memcli.text.task import parse_task_id
-from tests.servers import Server, serving
 from tests.conftest import FIXTURES, opened, write
 from tests.kill_sweep import HAS_STRACE, KILL, NO_STRACE, Struck, sweep
+from tests.servers import Server, serving
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 TRANSCRIPTS = FIXTURES / "transcripts"

@@ -444,7 +444,7 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestHistories.settings = settings(max_examples=40, stateful_step_count=25)
 
 
 @pytest.mark.slow
@@ -452,5 +452,5 @@ def test_many_histories() -> None:
     from hypothesis.stateful import run_state_machine_as_test
 
     run_state_machine_as_test(
-        Histories, settings=settings(max_examples=400, stateful_step_count=40, deadline=None)
+        Histories, settings=settings(max_examples=400, stateful_step_count=40)
     )

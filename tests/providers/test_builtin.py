@@ -77,7 +77,7 @@ def test_a_query_and_a_passage_are_the_same(embedder, texts, ours) -> None:
 
 
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 12))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_company_in_a_batch_changes_nothing(embedder, texts, ours, seed: int, count: int) -> None:
     chosen = random.Random(seed).choices(range(len(texts)), k=count)
     together = embedder.embed_passages([texts[i] for i in chosen])
@@ -86,7 +86,7 @@ def test_company_in_a_batch_changes_nothing(embedder, texts, ours, seed: int, co
 
 
 @given(st.lists(st.text(max_size=60), max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_strings_have_unit_vectors(embedder, batch: list[str]) -> None:
     vectors = embedder.embed_passages(batch)
     assert len(vectors) == len(batch)

@@ -75,7 +75,7 @@ WORDS = st.sampled_from(["note", "##ing", "unaffable", "ΟΔΥΣΣΕΥΣ", "İst
 @example("a\u0000b \u200b\ufeff\u00ad c\ufffdd\u0085e\u2028f")
 @example("x" * 100 + " " + "x" * 101 + " " + "é" * 100 + " " + "e\u0301" * 101)
 @example("\U0001d158\U0001d165\U0001d16d \u1112\u1161\u11ab 한국어 ﷺ ﬁ ½ ⅷ")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_has_the_ids_of_the_reference(reference, text: str) -> None:
     assert our_ids(text) == reference.encode(text, add_special_tokens=False).ids
 
@@ -91,7 +91,7 @@ def test_each_character_within_a_word_has_the_ids_of_the_reference(reference) ->
 
 @given(st.text(st.characters(), max_size=300))
 @example("\ud800 lone \udfff surrogates\ud83d")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_string_is_legal(text: str) -> None:
     assert all(0 <= piece < 30522 for piece in our_ids(text))
 
@@ -110,7 +110,7 @@ WORD_LISTS = st.lists(
 
 
 @given(WORD_LISTS, st.integers(2, 60), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_windows_cover_every_token_in_order(words, size: int, data) -> None:
     overlap = data.draw(st.integers(0, size - 1))
     numbered, total = number(words)
@@ -124,7 +124,7 @@ def test_windows_cover_every_token_in_order(words, size: int, data) -> None:
 
 
 @given(WORD_LISTS, st.integers(12, 60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_windows_begin_at_words_and_are_even(words, size: int) -> None:
     numbered, _ = number(words)
     begins = {word[0] for word in numbered}
@@ -137,7 +137,7 @@ def test_windows_begin_at_words_and_are_even(words, size: int) -> None:
 
 
 @given(WORD_LISTS, st.integers(1, 60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_head_is_whole_words_from_the_start(words, size: int) -> None:
     numbered, _ = number(words)
     tokens = head(iter(numbered), size=size)

@@ -31,7 +31,7 @@ def rows_of(seed: int, count: int) -> tuple[memoryview, memoryview, tuple[float,
     return memoryview(signs), memoryview(scaled), tuple(value / length for value in query)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(2, 80), st.data())
 def test_both_ways_give_the_same_rows_and_cosines(
     seed: int, count: int, data: st.DataObject
@@ -49,7 +49,7 @@ def test_both_ways_give_the_same_rows_and_cosines(
     assert all(abs(a - b) <= 1e-5 for a, b in zip(one, other, strict=True))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.lists(st.integers(1, 3), max_size=9))
 def test_both_ways_give_the_same_best_cosine_of_several_rows(seed: int, sizes: list[int]) -> None:
     signs, scaled, query = rows_of(seed, sum(sizes) or 1)

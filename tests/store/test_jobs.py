@@ -214,5 +214,5 @@ def _in_memory() -> Database:
     return found
 
 
-Queue.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+Queue.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestQueue = Queue.TestCase

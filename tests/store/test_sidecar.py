@@ -98,9 +98,7 @@ def test_a_shortlist_of_all_is_exact(path: str, database: db.Database) -> None:
     assert recall(path, database, 300, 300) >= 0.98  # 8 bits may swap near ties at the edge
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 1000),
     count=st.integers(1, 30),

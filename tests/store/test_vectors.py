@@ -31,7 +31,7 @@ def packed(values: tuple[float, ...]) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), dimension=DIMENSIONS)
 def test_cosines_stay_near(data: st.DataObject, dimension: int) -> None:
     query, value = data.draw(unit_vectors(dimension)), data.draw(unit_vectors(dimension))
@@ -44,7 +44,7 @@ def test_cosines_stay_near(data: st.DataObject, dimension: int) -> None:
     assert vectors.best_cosine(value, rows) > 0.99
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), dimension=st.sampled_from([8, 16]))
 def test_of_several_rows_the_nearest_counts(data: st.DataObject, dimension: int) -> None:
     query = data.draw(unit_vectors(dimension))
@@ -54,7 +54,7 @@ def test_of_several_rows_the_nearest_counts(data: st.DataObject, dimension: int)
     assert vectors.best_cosine(query, together) == max(alone)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), dimension=st.sampled_from([8, 16, 64]))
 def test_distance_counts_differing_signs(data: st.DataObject, dimension: int) -> None:
     query = data.draw(unit_vectors(dimension))

@@ -88,7 +88,7 @@ def test_a_fact_is_of_whose_words_bear_it_out() -> None:
 
 
 @given(st.text(max_size=200), st.integers(0, 80))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_answer_is_taken_calmly(answer: str, limit: int) -> None:
     answers.summary(answer, SOURCE)
     answers.facts(answer, {"Person": SOURCE})

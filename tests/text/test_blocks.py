@@ -118,7 +118,7 @@ def documents(draw):
     return "\n".join(lines) + draw(st.sampled_from(["", "\n", "\n\n"]))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(documents())
 def test_agrees_with_the_reference_on_made_up_documents(text):
     lines = split_lines(text)
@@ -373,7 +373,7 @@ def test_plain_title(title, plain):
 
 
 @given(st.text(alphabet="*_`[]()<>!-|\\~ ab", max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_plain_title_is_short_and_settled(title):
     plain = plain_title(title)
     assert len(plain) <= len(title)
@@ -385,7 +385,7 @@ def test_a_title_of_a_megabyte_is_cut():
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_bytes_scan_and_blocks_are_in_order(data):
     lines = split_lines(decode(data)[0])
     last = 0

@@ -37,7 +37,7 @@ def shared(given_sections, weight):
         return None
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(sections(), st.integers(0, 1_000))
 def test_no_more_is_taken_than_there_is(those, weight):
     found = shared(those, weight)
@@ -51,7 +51,7 @@ def test_no_more_is_taken_than_there_is(those, weight):
         assert got.weight == sum(weigh(line) + 1 for line in [*head, *lines])
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(sections(), st.integers(0, 1_000))
 def test_what_is_whole_is_taken_whole(those, weight):
     found = shared(those, weight)
@@ -59,7 +59,7 @@ def test_what_is_whole_is_taken_whole(those, weight):
         assert found.taken["0"].items == len(those[0].items)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(sections(), st.integers(0, 1_000), st.integers(0, 500))
 def test_more_takes_all_that_less_took(those, weight, more):
     small, large = shared(those, weight), shared(those, weight + more)
@@ -70,7 +70,7 @@ def test_more_takes_all_that_less_took(those, weight, more):
         assert lines_of(section, large.taken[section.name])[: len(less)] == less
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(sections(), st.integers(0, 1_000))
 def test_a_section_lacks_no_more_of_its_share_than_its_next_lines_cost(those, weight):
     found = shared(those, weight)
@@ -88,7 +88,7 @@ def test_a_section_lacks_no_more_of_its_share_than_its_next_lines_cost(those, we
             assert got.weight + cost + head > section.share * weight
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(sections(), st.integers(0, 1_000))
 def test_what_is_over_is_less_than_any_section_could_use(those, weight):
     found = shared(those, weight)
@@ -96,7 +96,7 @@ def test_what_is_over_is_less_than_any_section_could_use(those, weight):
         assert all(found.taken[one.name].items == len(one.items) for one in those)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(sections(), st.integers(0, 1_000))
 def test_an_item_is_never_cut_within_its_fixed_lines(those, weight):
     found = shared(those, weight)

@@ -71,7 +71,7 @@ TEXTS = st.lists(st.tuples(PIECES, st.sampled_from(["\n", "\n", "\n", "\r\n", "\
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @example("- item one\n\x0c\n", "tasks/a.md", 1, 0)
 @given(
     TEXTS,
@@ -83,7 +83,7 @@ def test_chunks_of_made_up_documents(text, path, size, overlap):
     check(path, text, size, overlap)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=400), st.integers(1, 20))
 def test_any_bytes_make_chunks(data, size):
     check("archive/x.md", decode(data)[0], size, size // 4)
@@ -216,7 +216,6 @@ def test_one_endless_line_is_cut_at_sentences():
 
 
 @given(st.text(min_size=1), st.integers(1, 10))
-@settings(deadline=None)
 def test_parts_make_up_the_line(line, size):
     parts = list(cut_line(line, size))
     assert all(estimate(part) <= size for part in parts)

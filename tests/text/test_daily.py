@@ -81,7 +81,7 @@ _PIECES = st.sampled_from([*_HEADINGS, *_MARKS])
 _BODIES = st.one_of(st.text(), st.lists(_PIECES, max_size=12).map("".join))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.datetimes(), st.text(), _BODIES), max_size=4))
 def test_what_is_written_is_read_back(written):
     log = ""
@@ -95,7 +95,7 @@ def test_what_is_written_is_read_back(written):
     assert [(e.timestamp.hour, e.timestamp.minute, e.stage, e.body) for e in read] == expected
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_BODIES)
 def test_line_ranges_hold_the_entries(text):
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

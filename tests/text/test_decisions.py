@@ -296,7 +296,7 @@ PIECES = (
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     st.one_of(st.text(), st.lists(st.sampled_from(PIECES.split("¦")), max_size=16).map("\n".join))
 )

@@ -163,7 +163,7 @@ def test_the_digest_is_bounded_whatever_the_logs():
     assert AT_LEAST <= len(weekly.lines) <= 2 * PER_WEEK
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.text(max_size=80), max_size=6), st.sampled_from(["\n", "\r\n", "\n\n"]))
 def test_any_log_is_read_and_cited_truly(lines, newline):
     text = entry() + newline.join(lines)
@@ -184,7 +184,7 @@ OWN = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(OWN, OWN)
 def test_what_a_person_wrote_around_it_stays(before, after):
     block = made({"daily/2026-01-05.md": entry("We decided to keep the relay.")}).text

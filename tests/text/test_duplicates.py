@@ -55,7 +55,7 @@ def test_the_order_of_two_facts_does_not_matter(pair):
 WORDS = ["log", "logs", "the", "Anna", "5", "s", "`x`", "not", "IT", "it", "A", "B", "May", "may"]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), max_size=12))
 def test_every_two_of_a_group_are_the_same(sentences):
     texts = [" ".join(words) for words in sentences]
@@ -65,7 +65,7 @@ def test_every_two_of_a_group_are_the_same(sentences):
     assert all(same(texts[a], texts[b]) for group in found for a in group for b in group)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.text("abcde ", min_size=1, max_size=12), max_size=20))
 def test_near_pairs_are_those_that_comparing_all_finds(texts):
     found = {(pair.first, pair.second) for pair in near_pairs(texts, 0.7)}

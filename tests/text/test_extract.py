@@ -115,7 +115,7 @@ def test_every_transcript_has_its_expectations_and_they_are_many() -> None:
 
 
 @given(SOURCE, st.integers(20, 400))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_source_is_told_within_the_budget_and_in_its_own_words(
     messages: list[Message], budget: int
 ) -> None:
@@ -129,7 +129,7 @@ def test_any_source_is_told_within_the_budget_and_in_its_own_words(
 
 
 @given(SOURCE, st.integers(0, 600))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_digest_keeps_to_its_characters_and_words(messages: list[Message], limit: int) -> None:
     told = digest(messages, limit)
     assert len(told) <= limit
@@ -137,7 +137,7 @@ def test_a_digest_keeps_to_its_characters_and_words(messages: list[Message], lim
 
 
 @given(SOURCE, st.integers(20, 400))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_kept_was_said_by_people_or_returned_by_tools(
     messages: list[Message], budget: int
 ) -> None:
@@ -170,7 +170,7 @@ def test_sentences(text: str, expected: list[str] | None) -> None:
 
 
 @given(st.text(max_size=300), st.integers(2, 100))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_clipped_text_begins_as_it_did(text: str, limit: int) -> None:
     cut = clipped(text, limit)
     joined = " ".join(text.split())

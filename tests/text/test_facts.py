@@ -160,7 +160,7 @@ def test_sifting():
     assert [fact.text for fact in again.new] == ["Gone", "New one", "New two"]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text())
 def test_any_text_is_read(text):
     for it in parse(text).facts:
@@ -174,7 +174,7 @@ _HOSTILE = st.sampled_from(
 ANY_TEXT = st.one_of(st.text(), st.lists(_HOSTILE | st.text(max_size=4), max_size=6).map("".join))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(ANY_TEXT, ANY_TEXT, st.sampled_from(["fact", "preference", "summary"]), st.booleans())
 def test_what_is_written_is_read_back(text, source, kind, enabled):
     if not clean_text(text):

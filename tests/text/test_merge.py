@@ -30,7 +30,7 @@ def test_sides_may_be_swapped(base: bytes, ours: bytes, theirs: bytes) -> None:
         assert one.data == two.data
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30))
 def test_edits_of_different_lines_are_both_there(plan: list[tuple[int, int]]) -> None:
     """Unique lines, each edited by one side at most: 0 keep, 1 change, 2 delete."""

@@ -33,7 +33,7 @@ def lines(*items: object) -> bytes:
 
 
 @given(st.binary(max_size=400) | TEXT.map(str.encode))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_are_read_and_every_one_has_its_place(data: bytes) -> None:
     for conversation in (read(data), pieces(read(data))):
         if conversation.shape in ("text", "document"):
@@ -45,7 +45,7 @@ def test_any_bytes_are_read_and_every_one_has_its_place(data: bytes) -> None:
 
 
 @given(st.lists(MESSAGE, min_size=2, max_size=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_rendered_is_read_back_and_none_can_forge_a_speaker(told: list[Message]) -> None:
     found = read(render(told).encode())
     if found.shape == "document":  # a lone kind of speaker behind no title: made known by a mark
@@ -61,7 +61,7 @@ def test_what_is_rendered_is_read_back_and_none_can_forge_a_speaker(told: list[M
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), LINE), min_size=1, max_size=6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_json_shapes_agree(turns: list[tuple[str, str]]) -> None:
     items = [{"role": role, "content": text} for role, text in turns]
     whole = json.dumps(items, ensure_ascii=False)

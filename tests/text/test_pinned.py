@@ -190,7 +190,7 @@ _MEMORIES = st.tuples(
 _TEXTS = st.text(min_size=1).filter(clean_text)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(_MEMORIES, st.lists(_TEXTS, min_size=1, max_size=3), st.sampled_from(["", "T-1"]))
 def test_adding_appends_and_twice_is_once(memory, texts, task_id):
     before = parse(memory)
@@ -205,7 +205,7 @@ def test_adding_appends_and_twice_is_once(memory, texts, task_id):
     assert sift(parse(added), new).new == ()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(_MEMORIES, st.data())
 def test_one_change_leaves_all_other_facts(memory, data):
     facts = parse(memory).facts

@@ -119,7 +119,7 @@ OPERATORS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     st.one_of(
         st.text(),
@@ -133,7 +133,7 @@ def test_no_string_is_a_syntax_error_and_scan_agrees(index: Index, text: str) ->
     assert index.search(build(text).match) == index.scan(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=4).map(" ".join),
     st.text(max_size=20),
@@ -185,7 +185,7 @@ def written(words: list[str]) -> list[str]:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(SYLLABLES)
 def test_the_spellings_of_an_identifier_meet_in_every_direction(words: list[str]) -> None:
     spellings = written(words)

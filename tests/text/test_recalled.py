@@ -29,14 +29,14 @@ def test_without_recalled(text, left):
     assert without_recalled(text) == left
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.lists(TEXTS), st.sampled_from(["", "before\n"]), st.sampled_from(["", "after"]))
 def test_a_block_of_quoted_lines_is_taken_out_exactly(lines, before, after):
     block = "\n".join([BEGIN, *quoted(lines), END, ""])
     assert without_recalled(before + block + after) == before + after
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.lists(st.text(max_size=30) | TEXTS, max_size=4))
 def test_every_line_is_quoted(lines):
     found = quoted(lines)
@@ -44,7 +44,7 @@ def test_every_line_is_quoted(lines):
     assert all(one.startswith(">") and len(one.splitlines()) == 1 for one in found)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.text("ab ", max_size=4_000))
 def test_a_long_line_is_broken_and_nothing_of_it_is_lost(line):
     pieces = quoted([line])
@@ -52,7 +52,7 @@ def test_a_long_line_is_broken_and_nothing_of_it_is_lost(line):
     assert "".join(piece[2:] for piece in pieces).replace(" ", "") == line.replace(" ", "")
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.text())
 def test_a_name_is_one_line_without_marks(text):
     assert not set(named(text)) & set("*`<>[]|\\\n\r")

@@ -64,7 +64,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(WORDS, max_size=8).map(" ".join), st.lists(WORDS, max_size=8).map(" ".join))
 def test_numbers_versions_and_negation_are_always_equal(one: str, other: str) -> None:
     if may_restate(one, other):

@@ -197,14 +197,14 @@ _PIECES = st.sampled_from(
 _TEXTS = st.one_of(st.text(), st.lists(_PIECES, max_size=5).map("".join))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_TEXTS)
 def test_masking_twice_changes_nothing_more(text):
     masked, _ = mask(text)
     assert mask(masked) == (masked, ())
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_TEXTS)
 def test_finds_are_ordered_and_apart(text):
     last = 0

@@ -54,7 +54,7 @@ def documents(draw):
     return draw(st.sampled_from(TOPS)) + ends.join(lines) + draw(st.sampled_from(["", ends]))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @example("# A\n[a]: b\nTitle\n===\n", False)
 @given(documents(), st.booleans())
 def test_sections_are_those_of_the_blocks(text, is_log):

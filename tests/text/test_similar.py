@@ -114,14 +114,14 @@ SMALL = ["log", "logs", "is", "was", "a", "the"]
 WORDS = st.lists(st.sampled_from(SCOPE + NUMBERS + NAMES + SMALL), min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(WORDS, st.integers(0, 7), st.sampled_from(["not", "7", "Bob", "`y`", "only", "2027-01-01"]))
 def test_one_more_detail_is_never_a_copy(words, place, extra):
     longer = [*words[:place], extra, *words[place:]]
     assert not is_near_copy(" ".join(words), " ".join(longer))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text())
 @example("** a **")
 @example('"`"`"')
@@ -132,7 +132,7 @@ def test_any_text_is_its_own_copy(text):
     assert is_near_copy(text, text)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(WORDS)
 def test_respelling_makes_a_copy(words):
     text = " ".join(words)

@@ -79,7 +79,7 @@ def test_part_of_a_line():
     assert list(parts_of([5], [])) == [None]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.sampled_from(["# a", "## Status", "Rejected", "- Status: rejected", "", "---", "- b"]),

@@ -46,7 +46,7 @@ def test_only_persons_state_anything(role: str) -> None:
         assert not kinds_of(row["text"], role)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(ROWS), max_size=6), st.sampled_from(["", "Anna", "Bo Chen"]))
 def test_every_statement_stands_word_for_word_in_its_turn(
     rows: list[dict[str, str]], name: str

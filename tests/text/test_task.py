@@ -116,7 +116,7 @@ def test_id_of_a_summary(text, task_id):
     assert parse_task_id(text) == task_id
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(max_size=120))
 def test_any_id_is_refused_or_names_one_plain_file(task_id):
     try:
@@ -131,7 +131,7 @@ def test_any_id_is_refused_or_names_one_plain_file(task_id):
     assert task_file_name(cleaned) == task_file_name(task_id)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(), st.text(max_size=50), st.text())
 def test_the_id_is_read_back(title, task_id, body):
     try:
@@ -141,7 +141,7 @@ def test_the_id_is_read_back(title, task_id, body):
     assert parse_task_id(render(title, task_id, AT, body)) == cleaned
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text())
 def test_any_text_is_read(text):
     parse_task_id(text)

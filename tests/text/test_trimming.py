@@ -64,7 +64,7 @@ def bytes_of(conversation: Conversation, records: Sequence[object]) -> bytes:
 
 
 @given(SOURCES, LIMITS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_newest_within_the_share_are_kept(data: bytes, limits: Limits) -> None:
     conversation, taken = opened(data)
     gone, kept = split(conversation, taken.history, limits)
@@ -85,7 +85,7 @@ def test_the_newest_within_the_share_are_kept(data: bytes, limits: Limits) -> No
 
 
 @given(SOURCES, LIMITS, st.text("x\n<!->", max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_one_cut_is_enough_and_keeps_the_bytes(data: bytes, limits: Limits, said: str) -> None:
     conversation, taken = opened(data)
     if not limits.are_passed_by(conversation, taken.history):
@@ -113,7 +113,7 @@ def is_carried(row: dict[str, str]) -> bool:
 
 
 @given(st.lists(st.text("ab\n", min_size=1, max_size=900), max_size=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_is_carried_keeps_its_newest_characters(told: list[str]) -> None:
     carried = ""
     for one in told:
@@ -127,7 +127,7 @@ def test_what_is_carried_keeps_its_newest_characters(told: list[str]) -> None:
 
 
 @given(st.text("abc 019яж字あ,.", max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_tokens_are_counted_as_everywhere(text: str) -> None:
     data = json.dumps(
         [{"role": "user", "content": text}, {"role": "user", "content": "a"}]

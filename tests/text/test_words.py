@@ -40,7 +40,7 @@ def test_stems_are_those_of_fts5() -> None:
     assert [stem(word) for word in WORDS] == stored(" ".join(WORDS))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.text("abcdeilnorstuyzé", min_size=1, max_size=9), min_size=1, max_size=30))
 def test_any_made_up_word_has_the_stem_of_fts5(words: list[str]) -> None:
     assert tokens(" ".join(words)) == stored(" ".join(words))
@@ -59,7 +59,7 @@ def test_tokens_are_those_of_fts5(text: str) -> None:
     assert tokens(text) == stored(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
@@ -118,7 +118,7 @@ def test_extra_terms_of_a_heading_count_too() -> None:
     assert extra_terms("Design > AppendDaily", "text") == "append daily"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(), st.text())
 def test_extra_terms_are_storable_and_in_comparison_form(heading: str, body: str) -> None:
     extra = extra_terms(heading, body)
@@ -127,7 +127,7 @@ def test_extra_terms_are_storable_and_in_comparison_form(heading: str, body: str
     extra.encode()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text("監視基盤をのมูลข้อ한국", min_size=1, max_size=12))
 def test_grams_of_a_part_stand_in_a_row_in_the_whole(run: str) -> None:
     whole = " " + " ".join(grams(run)) + " "
