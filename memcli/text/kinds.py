@@ -117,6 +117,11 @@ DECISION = _cue(
     rf"^{_GIVEN}we(?:'ll| will) (?:keep|use|stay|stick|drop|support|standardi[sz]e|target"
     rf"|adopt|(?:switch|move) to)"
     r" (?!it\b|this\b|that\b|you\b|an eye\b|in touch\b|\w+ing\b|to the\b)",
+    # Of something with a name, and for something or rather than another: "let's run the tests" and
+    # "let's use a loop here" are of the moment.
+    rf"^{_GIVEN}(?:let'?s|let us|we(?:'ll| will|'re going to| are going to)) (?:use|keep|adopt"
+    r"|(?:go|stay|stick) (?:with|on|to)|(?:switch|move|stay) (?:to|on)|standardi[sz]e on)"
+    r" (?=(?:the )?(?-i:[A-Z`])).{2,60}?\b(?:for|instead of|rather than|over|not|from now on)\b",
     r"\bwir (?:haben|hatten) (?:uns )?.*(?:beschlossen|entschieden|geeinigt|festgelegt)\b"
     r"|\bwir bleiben bei\b",
     r"\b(?:es|das) (?:ist|wurde) (?:beschlossen|entschieden|festgelegt)\b|^(?:beschluss"
