@@ -39,10 +39,10 @@ def due(
     notes: list[str] = []
     found: list[Job] = []
     if workspace.llm is None:
-        notes.append("no model is set up for facts and beliefs: mem config set llm.provider ollama")
+        notes.append("no model is set up to find facts in logs: mem config set llm.provider ollama")
     else:
         found += _extractions(workspace, is_known, notes, now=now, settle=settle)
-        found += _beliefs(workspace, is_known, notes, now)
+    found += _beliefs(workspace, is_known, notes, now)
     found += _consolidations(workspace, is_known, notes, now)
     return found, notes
 
@@ -117,11 +117,15 @@ def _dated(workspace: Workspace, now: datetime) -> list[tuple[str, str]]:
 def _beliefs(
     workspace: Workspace, is_known: IsKnown, notes: list[str], now: datetime
 ) -> Iterator[Job]:
-    """A job for each fact in force that an older one speaks against."""
+    """A job for each fact in force that an older one speaks against.
+
+    What the rules would only report waits for a model that can be asked.
+    """
     done = revise_beliefs(workspace, (), is_dry=True, now=now)
     notes += done.notes
     older: dict[str, dict[str, str]] = {}
-    for one in (*done.superseded, *done.reported):
+    is_asked = workspace.llm is not None
+    for one in (*done.superseded, *(done.reported if is_asked else ())):
         pair = mark(BELIEFS, f"{one.new_hash} {one.old_hash}".encode())
         if not is_known(BELIEFS, pair):
             older.setdefault(one.new_hash, {})[pair] = one.old_hash

@@ -79,7 +79,7 @@ def _consolidate(workspace: Workspace, job: Job, *, now: datetime) -> Outcome:
 
 KINDS: Mapping[str, Kind] = {
     FACTS: Kind(_extract, is_model=True),
-    BELIEFS: Kind(_revise, is_model=True, is_asking_each=True),
+    BELIEFS: Kind(_revise, is_model=True, is_asking_each=True, has_rules=True),
     CONSOLIDATION: Kind(_consolidate, is_model=False),
 }
 

@@ -29,11 +29,12 @@ class Handler(Protocol):
 
 
 class Kind(NamedTuple):
-    """How a kind of job is done, whether it asks a model, and then whether once for each mark."""
+    """How a kind of job is done, and what it asks of a model."""
 
     run: Handler
-    is_model: bool
-    is_asking_each: bool = False
+    is_model: bool  # it asks one where one is set up
+    is_asking_each: bool = False  # once for each mark
+    has_rules: bool = False  # where no model is set up, rules serve
 
     def calls(self, job: Job) -> int:
         """How often a job asks a model at most."""

@@ -160,13 +160,13 @@ class Worker:
         if _identity(self._workspace.layout.jobs) != self._lock:
             raise DisplacedError("somebody removed the lock of mem jobs run, so this one stops")
         now = self._clock()
-        may_ask = (
-            self._workspace.llm is not None
-            and not self._fault
-            and not self._is_spent
-            and now.timestamp() >= self._pause_until
-        )
-        kinds = [name for name, kind in self._kinds.items() if may_ask or not kind.is_model]
+        has_model = self._workspace.llm is not None
+        is_pausing = self._fault or self._is_spent or now.timestamp() < self._pause_until
+        kinds = [
+            name
+            for name, kind in self._kinds.items()
+            if not kind.is_model or (not is_pausing if has_model else kind.has_rules)
+        ]
         with queue.opened(self._workspace) as database:
             job = jobs.take(database, kinds, now=_seconds(now))
             limit = self._settings.jobs_max_calls
@@ -186,7 +186,7 @@ class Worker:
         if job.marks and not left:
             return self._finished(job, Outcome(KNOWN, past[job.marks[0]]))
         try:
-            if kind.is_model:
+            if kind.is_model and self._workspace.llm is not None:
                 self._wait()
             with self._workspace.asking_anyway():  # the pauses of a worker are longer
                 outcome = kind.run(self._workspace, replace(job, marks=left), now=self._clock())

@@ -12,6 +12,7 @@ import pytest
 
 from memcli.errors import ProviderError, RefusedError, UsageError, WorkspaceError
 from memcli.ops import queue
+from memcli.ops.fact import add_fact, list_facts
 from memcli.ops.index import index
 from memcli.ops.jobs import clear_jobs, list_jobs, retry_jobs, run_jobs, watch_jobs
 from memcli.ops.kinds import Kind, Outcome
@@ -21,7 +22,7 @@ from memcli.ops.worker import BACK_OFF, DRAINED, KNOWN, Ran
 from memcli.store import jobs
 from memcli.store.jobs import DONE, DROPPED, FAILED, PENDING, RUNNING, Job
 from memcli.workspace import Workspace
-from tests.conftest import write
+from tests.conftest import opened, write
 from tests.queue_worker import (
     LOG,
     TABLE,
@@ -312,6 +313,30 @@ def test_a_fault_of_this_machine_is_told_and_costs_an_attempt(empty: Path) -> No
     (job,) = list_jobs(with_model(empty)).jobs
     assert (job.state, job.attempts, job.error) == (PENDING, 1, "no space left")
     assert run(empty).jobs == ()
+
+
+def test_without_a_model_rules_settle_what_is_sure_once(empty: Path) -> None:
+    log(empty, "one")
+    for text in ("The importer retries three times.", "The importer retries five times."):
+        add_fact(opened(empty), text, kind="fact", source="", is_forced=True, now=clock())
+    ran = run_jobs(opened(empty), clock=clock)
+    assert [(job.kind, job.state) for job in ran.jobs] == [(BELIEFS, DONE)]
+    assert (ran.calls, ran.waiting) == (0, 0)
+    facts = list_facts(opened(empty), is_all=True).facts
+    assert [one.is_enabled for one in facts] == [False, True]
+    undo(opened(empty), now=clock())
+    assert run_jobs(opened(empty), clock=clock).jobs == ()  # taken back on purpose
+
+
+def test_what_rules_are_not_sure_of_waits_for_a_model(empty: Path) -> None:
+    write(
+        empty,
+        "MEMORY.md",
+        "# Project Memory\n\n- The importer retries three times.\n"
+        "- The importer retries five times.\n",
+    )
+    assert run_jobs(opened(empty), clock=clock).jobs == ()
+    assert [job.kind for job in run(empty, TABLE).jobs] == [BELIEFS]
 
 
 def test_what_a_job_writes_is_due_in_the_same_run(empty: Path) -> None:
