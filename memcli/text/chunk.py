@@ -50,28 +50,29 @@ def chunk(path: str, text: str, size: int = 400, overlap: int = 80) -> list[Chun
         if not body:
             continue
         start = section.line + skipped
-        tokens = estimate(body)
+        data = body.encode("utf-8", "surrogatepass")
+        tokens = estimate(body, data)
         if tokens <= size:
             end = start + _line_ends(body)
-            chunks.append(_make(path, len(chunks), start, end, section.heading, body, tokens))
+            key = _key(path, start, data)
+            chunks.append(Chunk(key, path, len(chunks), start, end, section.heading, tokens, body))
             continue
         seen: set[str] = set()
         lines = split_lines(section.text)
         cutter = _Cutter(lines, scan(lines, opens), size, overlap)
         for first, last, part, tokens in cutter.parts():
             start, end = section.line + first - 1, section.line + last - 1
-            made = _make(path, len(chunks), start, end, section.heading, part, tokens)
-            if made.id not in seen:
-                seen.add(made.id)
-                chunks.append(made)
+            key = _key(path, start, part.encode("utf-8", "surrogatepass"))
+            if key not in seen:
+                seen.add(key)
+                chunks.append(
+                    Chunk(key, path, len(chunks), start, end, section.heading, tokens, part)
+                )
     return chunks
 
 
-def _make(
-    path: str, place: int, start: int, end: int, heading: str, body: str, tokens: int
-) -> Chunk:
-    key = sha256(f"{path}\0{start}\0{body}".encode("utf-8", "surrogatepass")).hexdigest()
-    return Chunk(key, path, place, start, end, heading, tokens, body)
+def _key(path: str, start: int, body: bytes) -> str:
+    return sha256(f"{path}\0{start}\0".encode("utf-8", "surrogatepass") + body).hexdigest()
 
 
 def _join(lines: Sequence[str], start: int, end: int) -> str:

@@ -58,7 +58,7 @@ _YAML_KEY = re.compile(_KEY)
 _YAML_LINE = re.compile(rf"{_KEY}|[ \t]*(?:#|$)|-(?:\s|$)|[ \t]+\S|[\]}}]")
 _TOML_KEY = re.compile(r"[ \t]*(?:[\w.\"' -]+=|\[\[?[^\]]+\])")
 
-_MARKUP = re.compile(r"[<\[`*_~\\]")
+_MARKUP = re.compile(r"[<\[`*_~\\](?<!\w_)")  # an underscore within a word is none
 _COMMENT = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 _LINK = re.compile(
     r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"

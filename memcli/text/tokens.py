@@ -17,15 +17,19 @@ _WIDE: Final = re.compile(
 )
 
 
-def estimate(text: str) -> int:
-    """Count each digit and each letter of a non-Latin script as one token, the rest by fours."""
-    return (weigh(text) + 3) // 4
+def estimate(text: str, data: bytes | None = None) -> int:
+    """Count each digit and each letter of a non-Latin script as one token, the rest by fours.
+
+    `data` is the text as UTF-8, where that is at hand.
+    """
+    return (weigh(text, data) + 3) // 4
 
 
-def weigh(text: str) -> int:
+def weigh(text: str, data: bytes | None = None) -> int:
     """Return four times the tokens of `text`, not rounded, so that weights of parts add up."""
     # Deleting bytes is several times faster than matching characters, and most text is ASCII.
-    data = text.encode("utf-8", "surrogatepass")
+    if data is None:
+        data = text.encode("utf-8", "surrogatepass")
     wide = len(data.translate(None, _NOT_DIGITS))
     if len(data) != len(text):
         rest = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")

@@ -324,7 +324,7 @@ def test_without_a_model_rules_settle_what_is_sure_once(empty: Path) -> None:
     assert (ran.calls, ran.waiting) == (0, 0)
     facts = list_facts(opened(empty), is_all=True).facts
     assert [one.is_enabled for one in facts] == [False, True]
-    undo(opened(empty), now=clock())
+    undo(opened(empty).layout, now=clock())
     assert run_jobs(opened(empty), clock=clock).jobs == ()  # taken back on purpose
 
 
