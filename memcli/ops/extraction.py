@@ -98,6 +98,8 @@ def extract_facts(
     result = Extracted(talk.source, by, calls=calls, is_dry=is_dry)
     if is_dry:
         result = _sorted(workspace, before, facts, again, result)
+        if workspace.llm is not None:
+            workspace.notes.append(f"{workspace.llm.name} was not asked, and may find others")
         return replace(result, notes=workspace.take_notes())
     note = " ".join(one for one in (f"facts of {talk.source}", job) if one)
     with workspace.edit("fact", now=now, note=note) as files:

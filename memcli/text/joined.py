@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _STOPS = " .,;:!。"
 # A comma within a heading is no separator: what follows one must look like a file.
-_NEXT_SOURCE = re.compile(r", (?=[^\s,#][^,#]*\.\w+(?:#|, |$))")
+_NEXT_SOURCE = re.compile(r", (?=[^\s,#][^,#]*\.\w+(?::\d+)?(?:#|, |$))")
 
 
 @dataclass(frozen=True, slots=True)

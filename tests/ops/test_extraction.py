@@ -20,6 +20,7 @@ from memcli.ops import fact
 from memcli.ops.extraction import STATEMENTS, Extracted, extract_facts
 from memcli.ops.undo import undo
 from memcli.text.facts import fact_hash, parse
+from memcli.text.joined import sources_of
 from memcli.text.prompts import LASTING_FACTS
 from memcli.text.recalled import BEGIN, END
 from memcli.workspace import Workspace
@@ -112,6 +113,7 @@ def test_a_dry_run_writes_nothing_and_asks_nobody(empty: Path, chat: Server) -> 
     done = run(workspace, is_dry=True)
     assert texts(done.added) == [ANNA, RETRIES, LINTER]
     assert (done.is_dry, done.revision) == (True, None)
+    assert done.notes == ("ollama:llama3.2 was not asked, and may find others",)
     assert not chat.requests
     assert not (empty / ".decsr/memory/MEMORY.md").exists()
     assert not history.ids(workspace.layout)
@@ -266,6 +268,12 @@ def test_a_contradiction_is_said_at_once_with_what_settles_it(bare: Workspace) -
         bare, "We decided on 9 retries.", kind="fact", source="", is_forced=False, now=NOW
     )
     assert any(f"mem fact disable {fact_hash(RETRIES)[:6]}" in note for note in added.notes)
+
+
+def test_a_line_is_a_source_of_its_own_beside_a_document() -> None:
+    joined = f"- {RETRIES}  <!-- src=adr.md#Decision, talk.md:12 hash={fact_hash(RETRIES)} -->\n"
+    (it,) = parse(joined).facts
+    assert sources_of(it.fact.source) == ("adr.md#Decision", "talk.md:12")
 
 
 # --- with a model ---
@@ -450,9 +458,7 @@ ROWS = [
 PERSONS = " ".join(row["content"] for row in ROWS if row["role"] == "user").lower()
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(says=ANSWERS)
 def test_whatever_a_model_answers_only_what_persons_said_is_kept(
     tmp_path_factory: pytest.TempPathFactory, chat: Server, says: str
