@@ -10,6 +10,7 @@ import sqlite3
 
 from sqlite_utils import Database, Migrations
 
+from memcli.text.extra import extra_terms
 from memcli.text.words import TOKENIZER
 
 migrations = Migrations("mem")
@@ -151,8 +152,15 @@ def circuits(db: Database) -> None:
 
 @migrations()
 def joined_by_the_query(db: Database) -> None:
-    # The column extra had joined identifiers, which a query parts by itself now: all files are read
-    # again. Vectors made so far stay, and how often passages were shown.
-    db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
-    for table in ("vectors", "chunks", "files"):
-        db.execute(f"DELETE FROM {table}")
+    # The column extra had joined identifiers, which a query parts by itself now. In place, so that
+    # chunks keep their ids and vectors.
+    last = 0
+    sql = "SELECT id, heading, body FROM chunks WHERE id > ? ORDER BY id LIMIT 1000"
+    while rows := db.execute(sql, [last]).fetchall():
+        last = rows[-1][0]
+        db.conn.executemany(
+            "UPDATE chunks SET extra = ? WHERE id = ?",
+            [(extra_terms(heading, body), id_) for id_, heading, body in rows],
+        )
+    if last:
+        db.execute("INSERT INTO fts (fts) VALUES ('rebuild')")
