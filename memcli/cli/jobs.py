@@ -13,8 +13,7 @@ from memcli.errors import UsageError
 from memcli.formats.json import dumps
 from memcli.ops.jobs import clear_jobs, list_jobs, retry_jobs, run_jobs, watch_jobs
 from memcli.ops.worker import Ran
-
-STATES = ("pending", "running", "done", "failed", "dropped")
+from memcli.store.jobs import STATES
 
 
 def list_(
