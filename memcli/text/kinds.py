@@ -121,7 +121,8 @@ DECISION = _cue(
     # "let's use a loop here" are of the moment.
     rf"^{_GIVEN}(?:let'?s|let us|we(?:'ll| will|'re going to| are going to)) (?:use|keep|adopt"
     r"|(?:go|stay|stick) (?:with|on|to)|(?:switch|move|stay) (?:to|on)|standardi[sz]e on)"
-    r" (?=(?:the )?(?-i:[A-Z`])).{2,60}?\b(?:for|instead of|rather than|over|not|from now on)\b",
+    r" (?=(?:the )?(?-i:[A-Z`])).{2,60}?\b(?:for (?!a\b|now\b)|instead of\b"
+    r"|rather than\b|over\b|not\b|from now on\b)",
     r"\bwir (?:haben|hatten) (?:uns )?.*(?:beschlossen|entschieden|geeinigt|festgelegt)\b"
     r"|\bwir bleiben bei\b",
     r"\b(?:es|das) (?:ist|wurde) (?:beschlossen|entschieden|festgelegt)\b|^(?:beschluss"
