@@ -1,16 +1,14 @@
 """The queue of work that waits for a model: list it, do it, try again, clear it."""
 
 import signal
-import sys
 from contextlib import closing
 from datetime import datetime
 from types import FrameType
 from typing import Annotated
 
 from memcli.cli.options import Argument, Command, Context, Option
-from memcli.cli.show import say, show
+from memcli.cli.show import say, show, show_at_once
 from memcli.errors import UsageError
-from memcli.formats.json import dumps
 from memcli.ops.jobs import clear_jobs, list_jobs, retry_jobs, run_jobs, watch_jobs
 from memcli.ops.worker import Ran
 from memcli.store.jobs import STATES
@@ -88,23 +86,12 @@ def _watched(context: Context) -> int:
         with closing(context.open()) as workspace, context.progress() as progress:
             say(context, [f"at work in {workspace.layout.memory}; ctrl-C ends it"])
             for result in watch_jobs(workspace, clock=_now, progress=progress):
-                _print(context, result)
+                say(context, result.notes)
+                show_at_once(context, result)
                 code = 4 if result.fault else 0
     except KeyboardInterrupt:
         return 0  # how a watch is meant to end
     return code
-
-
-def _print(context: Context, result: Ran) -> None:
-    """A round at once, as a line: a stream of indented objects would be hard to take apart."""
-    say(context, result.notes)
-    if context.is_quiet:
-        return
-    if context.format in ("json", "jsonl"):
-        sys.stdout.write(dumps(result) + "\n")
-    else:
-        show(context, result)
-    sys.stdout.flush()
 
 
 def _code(result: Ran) -> int:

@@ -41,3 +41,16 @@ def say(context: Context, notes: Iterable[str]) -> None:
     with suppress(OSError):  # nobody can be told, and what was done is done
         for note in dict.fromkeys(notes):
             print(f"note: {printable(note)}", file=sys.stderr)
+
+
+def show_at_once(context: Context, result: object) -> None:
+    """One of a stream of results, JSON as a line: indented objects would be hard to take apart."""
+    if context.is_quiet:
+        return
+    if context.format in ("json", "jsonl"):
+        from memcli.formats.json import dumps  # spared commands that answer once
+
+        sys.stdout.write(dumps(result) + "\n")
+    else:
+        show(context, result)
+    sys.stdout.flush()

@@ -1,16 +1,14 @@
 """mem watch."""
 
 import signal
-import sys
 import time
 from contextlib import closing
 from types import FrameType
 from typing import Annotated
 
 from memcli.cli.options import Context, Option
-from memcli.cli.show import say, show
-from memcli.formats.json import dumps
-from memcli.ops.watch import Batch, watch
+from memcli.cli.show import say, show_at_once
+from memcli.ops.watch import watch
 
 
 def run(
@@ -29,9 +27,9 @@ def run(
             say(context, [f"watching {workspace.layout.memory}; ctrl-C ends it"])
             with context.progress() as progress:
                 batch = watcher.catch_up(progress)
-            _print(context, batch)
+            show_at_once(context, batch)
             for batch in watcher.batches():
-                _print(context, batch)
+                show_at_once(context, batch)
     except KeyboardInterrupt:
         pass  # how a watch is meant to end
     return 0
@@ -39,14 +37,3 @@ def run(
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _print(context: Context, batch: Batch) -> None:
-    """A batch at once, as a line: a stream of indented objects would be hard to take apart."""
-    if context.is_quiet:
-        return
-    if context.format in ("json", "jsonl"):
-        sys.stdout.write(dumps(batch) + "\n")
-    else:
-        show(context, batch)
-    sys.stdout.flush()
