@@ -115,6 +115,14 @@ def copied(name: str, to: Path) -> Path:
     return to
 
 
+@pytest.fixture
+def bare(empty: Path) -> Iterator[Workspace]:
+    """A workspace in which nothing is remembered, open."""
+    found = opened(empty)
+    yield found
+    found.close()
+
+
 def opened(root: Path, **settings: str) -> Workspace:
     """The workspace at `root`; settings are variables without their MEM_, in small letters."""
     given = {f"MEM_{name.upper()}": value for name, value in settings.items()}

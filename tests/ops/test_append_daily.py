@@ -6,7 +6,6 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -31,14 +30,6 @@ from tests.test_lock import held_by_another
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LOG = "daily/2026-11-20.md"
 DAY = ("--date", "2026-11-20T12:00")
-
-
-@pytest.fixture
-def bare(empty: Path) -> Iterator[Workspace]:
-    """A workspace in which nothing is remembered."""
-    found = opened(empty)
-    yield found
-    found.close()
 
 
 def log(workspace: Workspace) -> bytes:

@@ -6,7 +6,6 @@ import random
 import re
 import sys
 import threading
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -54,13 +53,6 @@ def run(workspace: Workspace, *, preview: bool = False, **how: object) -> Consol
 
 def log(day: str, *lines: str, stage: str = "build") -> str:
     return "\n".join([f"# Daily log {day}", "", f"## 09:00 — {stage}", "", *lines, ""])
-
-
-@pytest.fixture
-def bare(empty: Path) -> Iterator[Workspace]:
-    found = opened(empty)
-    yield found
-    found.close()
 
 
 def with_facts(workspace: Workspace, *lines: str) -> Path:

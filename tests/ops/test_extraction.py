@@ -52,13 +52,6 @@ def chat() -> Iterator[Server]:
         yield found
 
 
-@pytest.fixture
-def bare(empty: Path) -> Iterator[Workspace]:
-    found = opened(empty)
-    yield found
-    found.close()
-
-
 def asking(root: Path, chat: Server, **more: str) -> Workspace:
     return opened(root, llm_provider="ollama", llm_url=chat.url, llm_timeout="2", **more)
 

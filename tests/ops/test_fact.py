@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,14 +25,6 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 HAND = (
     b"# Ours\r\n\r\n* Logs stay one year.\r\n1. Ship on Friday.\r\n   - not at night\r\n\r\nno end"
 )
-
-
-@pytest.fixture
-def bare(empty: Path) -> Iterator[Workspace]:
-    """A workspace in which nothing is remembered."""
-    found = opened(empty)
-    yield found
-    found.close()
 
 
 def memory(workspace: Workspace) -> bytes:

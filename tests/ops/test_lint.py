@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from memcli.ops.undo import undo
 from memcli.text.facts import fact_hash, parse
 from memcli.workspace import Workspace
 from tests.conftest import NOW, Program, opened, write
-
-
-@pytest.fixture
-def bare(empty: Path) -> Iterator[Workspace]:
-    found = opened(empty)
-    yield found
-    found.close()
 
 
 def found(workspace: Workspace) -> list[tuple[str, int, str]]:

@@ -7,7 +7,6 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -32,14 +31,6 @@ ADDED = (
     "- Retries end after five tries.  <!-- src=docs/plan.md#Decisions hash={} -->\n"
 ).format(fact_hash("Logs stay one year."), fact_hash("Retries end after five tries."))
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-@pytest.fixture
-def bare(empty: Path) -> Iterator[Workspace]:
-    """A workspace in which nothing is remembered."""
-    found = opened(empty)
-    yield found
-    found.close()
 
 
 def memory(workspace: Workspace) -> bytes:
