@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from memcli import disk, history
 from memcli.errors import ConflictError, UsageError, WorkspaceError
 from memcli.layout import Layout
-from memcli.model import Change, Revision
+from memcli.text.revisions import Change, Revision
 
 _ORDER = {"append": 0, "create": 1, "replace": 1, "delete": 2}
 _NO_FILE_OF_OURS = {errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENOTDIR}

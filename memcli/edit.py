@@ -24,7 +24,7 @@ from memcli.changes import apply, edited, roll_back, settle
 from memcli.errors import ConflictError, WorkspaceError
 from memcli.layout import Layout
 from memcli.lock import WAIT, hold
-from memcli.model import Change
+from memcli.text.revisions import Change
 
 _SMALL = 4096  # bytes; a longer append may tear when the power fails, so its record is flushed
 

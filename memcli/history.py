@@ -16,8 +16,8 @@ from datetime import datetime
 from memcli import disk
 from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.layout import Layout
-from memcli.model import Change, Revision
 from memcli.text import revisions as record
+from memcli.text.revisions import Change, Revision
 
 KEEP_DAYS = 90
 KEEP_NEWEST = 100

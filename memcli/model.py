@@ -1,7 +1,8 @@
-"""The nouns that several rooms share: frozen records without I/O.
+"""The nouns of a search, which several rooms share: frozen records without I/O.
 
-What a verb answers stands with the verb: to make a record takes longer than to look up a word, and
-a search needs no record of the other verbs.
+To make a record takes longer than to look up a word, so every other one stands with what reads and
+writes it (`Fact` in ``text.facts``, `Entry` in ``text.daily``, `Revision` in ``text.revisions``),
+and what a verb answers with the verb.
 
 Lines are 1-based and inclusive. ``path`` is always relative to the memory folder, with ``/``.
 Every score grows with relevance. ``k`` is always the number of results.
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
 Progress = Callable[[str, int, int], None]  # called with what is done, how far, and of how much
 
@@ -28,56 +28,6 @@ class Chunk:
     heading: str  # the heading path, "Design > Storage"
     tokens: int  # estimated
     body: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One pinned line of MEMORY.md."""
-
-    text: str
-    source: str = ""  # "file.md#Heading", empty for a fact written by hand
-    kind: str = "fact"  # fact, preference, instruction or summary
-    hash: str = ""  # first 12 hex digits of sha256(lower(trim(text)))
-    enabled: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One dated record of a daily log."""
-
-    timestamp: datetime  # the caller's local time
-    stage: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a revision did to one memory file.
-
-    ``before`` holds all earlier bytes of a replaced file and is None for a new one. For an append
-    ``offset`` says where the new bytes begin, and ``before`` is empty. ``mode`` has the permission
-    bits of a file that goes or comes back; with None they are left to the umask.
-    """
-
-    path: str
-    kind: str  # create, append, replace or delete
-    before: bytes | None
-    after: bytes | None  # the added bytes of an append, all bytes otherwise, None for a deletion
-    offset: int = 0
-    mode: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """One recorded change of the memory, the unit of undo."""
-
-    id: int
-    op: str  # the verb that made it
-    created_at: datetime
-    note: str
-    changes: tuple[Change, ...]
-    undoes: int | None = None
-    state: str = "done"  # open while it is being written
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from memcli import history
 from memcli.edit import edit
 from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.layout import Layout
-from memcli.model import Change, Revision
-from memcli.text.revisions import decode, diff, encode
+from memcli.text.revisions import Change, Revision, decode, diff, encode
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 
 from memcli.errors import ProviderError
-from memcli.model import Fact
+from memcli.text.facts import Fact
 from memcli.text.restated import may_restate
 from memcli.text.similar import likeness
 from memcli.workspace import Workspace

@@ -12,7 +12,6 @@ from datetime import datetime
 
 from memcli import edit
 from memcli.layout import DREAMS_FILE, HOME, MEMORY_FILE
-from memcli.model import Change, Fact
 from memcli.ops.dreams import (
     Log,
     cleaner,
@@ -28,10 +27,10 @@ from memcli.ops.index import index_written
 from memcli.text import digest, joined, pinned
 from memcli.text.contradict import clashes
 from memcli.text.duplicates import near_pairs
-from memcli.text.facts import PinnedFact, parse, sift
+from memcli.text.facts import Fact, PinnedFact, parse, sift
 from memcli.text.gleaning import Gleaning
 from memcli.text.limits import WHAT_TO_DO, characters, over_budget
-from memcli.text.revisions import diff
+from memcli.text.revisions import Change, diff
 from memcli.workspace import Workspace
 
 _Read = Callable[[str], bytes | None]

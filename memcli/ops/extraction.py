@@ -15,7 +15,6 @@ from datetime import datetime
 from memcli.edit import read as read_file
 from memcli.errors import RefusedError
 from memcli.layout import MEMORY_FILE
-from memcli.model import Fact
 from memcli.ops.alike import restated
 from memcli.ops.conversations import asked, note_nonsense
 from memcli.ops.fact import Against, contradicted, memory_bytes, memory_text
@@ -26,7 +25,7 @@ from memcli.ops.summarize import EXTRACT
 from memcli.ops.talk import Talk
 from memcli.providers.base import LLM
 from memcli.text import answers, pinned, prompts
-from memcli.text.facts import OFF, PinnedFact, parse, sift
+from memcli.text.facts import OFF, Fact, PinnedFact, parse, sift
 from memcli.text.limits import WHAT_TO_DO, characters
 from memcli.text.stated import attributed, claimed, stated
 from memcli.text.stretches import Said, stretches, told

@@ -9,14 +9,13 @@ from datetime import datetime
 from memcli.edit import read
 from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.layout import MEMORY_FILE
-from memcli.model import Fact
 from memcli.ops.index import index_written
 from memcli.ops.pinned_budget import budget_notes
 from memcli.ops.remembered import without_recalled
 from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
 from memcli.text.contradict import clashes
-from memcli.text.facts import KINDS, PinnedFact, clean_text, fact_hash, parse, sift
+from memcli.text.facts import KINDS, Fact, PinnedFact, clean_text, fact_hash, parse, sift
 from memcli.workspace import Workspace
 
 

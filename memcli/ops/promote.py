@@ -8,7 +8,6 @@ from datetime import datetime
 
 from memcli.edit import read
 from memcli.layout import HOME, MEMORY_FILE
-from memcli.model import Change, Fact
 from memcli.ops.fact import memory_bytes, memory_text
 from memcli.ops.index import index_written
 from memcli.ops.pinned_budget import budget_notes
@@ -17,9 +16,9 @@ from memcli.ops.secrets import without_secrets
 from memcli.text import pinned
 from memcli.text.decisions import MARKERS, Decision, extract
 from memcli.text.decode import decode
-from memcli.text.facts import Pinned, PinnedFact, clean_source, parse, sift
+from memcli.text.facts import Fact, Pinned, PinnedFact, clean_source, parse, sift
 from memcli.text.joined import sources_of
-from memcli.text.revisions import diff
+from memcli.text.revisions import Change, diff
 from memcli.text.similar import likeness
 from memcli.workspace import Workspace
 

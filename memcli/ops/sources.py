@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from memcli import disk
 from memcli.layout import HOME
-from memcli.model import Fact
 from memcli.text.blocks import scan
 from memcli.text.decisions import extract
 from memcli.text.decode import decode, split_lines
 from memcli.text.duplicates import meaning
-from memcli.text.facts import Pinned, PinnedFact, clean_source, sift
+from memcli.text.facts import Fact, Pinned, PinnedFact, clean_source, sift
 from memcli.text.joined import sources_of
 from memcli.text.lines import plain_title
 from memcli.workspace import Workspace

@@ -15,9 +15,8 @@ from memcli.edit import edit, read, recover
 from memcli.errors import ConflictError, RefusedError
 from memcli.layout import Layout, scan
 from memcli.lock import WAIT, hold
-from memcli.model import Change, Revision
 from memcli.text.merge import Conflict, merge, take_out
-from memcli.text.revisions import diff
+from memcli.text.revisions import Change, Revision, diff
 
 _SHOWN_LINES = 6
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memcli.model import Entry
-
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -29,6 +27,15 @@ _UNDERLINE = r"(?P<indent> {0,3})(?P<slashes>\\*)(?P<mark>-+[ \t]*)$"
 
 # Spaces, control characters, and marks that break the line or turn its direction.
 _NOT_IN_STAGE = r"[\s\x00-\x20\x7f-\xa0\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dated record of a daily log."""
+
+    timestamp: datetime  # the caller's local time
+    stage: str
+    body: str
 
 
 @dataclass(frozen=True, slots=True)

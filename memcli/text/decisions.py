@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from memcli.model import Fact
 from memcli.text import bullets, wording
 from memcli.text.blocks import scan
 from memcli.text.decode import split_lines
-from memcli.text.facts import BOM, clean_source, clean_text, fact_hash
+from memcli.text.facts import BOM, Fact, clean_source, clean_text, fact_hash
 from memcli.text.items import cut_label, is_led_away, item_text, items_in, limited
 from memcli.text.lines import plain_title
 from memcli.text.standing import ended, parts_of

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.model import Fact
 from memcli.text.blocks import scan
 from memcli.text.decode import split_lines
 from memcli.text.duplicates import meaning, same
@@ -42,6 +41,17 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _GO_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One pinned line of MEMORY.md."""
+
+    text: str
+    source: str = ""  # "file.md#Heading", empty for a fact written by hand
+    kind: str = "fact"  # fact, preference, instruction or summary
+    hash: str = ""  # first 12 hex digits of sha256(lower(trim(text)))
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

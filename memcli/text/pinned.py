@@ -32,8 +32,7 @@ from memcli.text.facts import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.model import Fact
-    from memcli.text.facts import PinnedFact
+    from memcli.text.facts import Fact, PinnedFact
 
 TITLE = "# Project Memory"
 INTRO = "Facts and decisions that hold until this file says otherwise."

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-
-from memcli.model import Change, Revision
 
 # Encoded by hand: every hook call writes a revision, and json would take a millisecond to import.
 _ESCAPES = {number: f"\\u{number:04x}" for number in (*range(32), 127)} | {
@@ -23,6 +22,36 @@ _ESCAPES = {number: f"\\u{number:04x}" for number in (*range(32), 127)} | {
     ord("\t"): "\\t",
     ord("\r"): "\\r",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a revision did to one memory file.
+
+    ``before`` holds all earlier bytes of a replaced file and is None for a new one. For an append
+    ``offset`` says where the new bytes begin, and ``before`` is empty. ``mode`` has the permission
+    bits of a file that goes or comes back; with None they are left to the umask.
+    """
+
+    path: str
+    kind: str  # create, append, replace or delete
+    before: bytes | None
+    after: bytes | None  # the added bytes of an append, all bytes otherwise, None for a deletion
+    offset: int = 0
+    mode: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One recorded change of the memory, the unit of undo."""
+
+    id: int
+    op: str  # the verb that made it
+    created_at: datetime
+    note: str
+    changes: tuple[Change, ...]
+    undoes: int | None = None
+    state: str = "done"  # open while it is being written
 
 
 def encode(revision: Revision) -> bytes:

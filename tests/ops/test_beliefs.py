@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from memcli import history
 from memcli.edit import read
 from memcli.errors import ProviderError
-from memcli.model import Fact
 from memcli.ops.beliefs import PAIRS, Revised, revise_beliefs
 from memcli.ops.fact import list_facts
 from memcli.ops.undo import undo
 from memcli.text import pinned
-from memcli.text.facts import fact_hash, parse
+from memcli.text.facts import Fact, fact_hash, parse
 from memcli.workspace import Workspace
 from tests.conftest import opened, write
 from tests.servers import Server, serving

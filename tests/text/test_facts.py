@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcli.model import Fact
-from memcli.text.facts import clean_source, clean_text, fact_hash, parse, render, sift
+from memcli.text.facts import Fact, clean_source, clean_text, fact_hash, parse, render, sift
 from memcli.text.pinned import add
 
 HAND = """\

@@ -3,8 +3,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memcli.errors import RefusedError, UsageError
-from memcli.model import Fact
-from memcli.text.facts import clean_text, fact_hash, parse, sift
+from memcli.text.facts import Fact, clean_text, fact_hash, parse, sift
 from memcli.text.pinned import add, disable, edit, enable, remove, supersede
 
 DAY = "2026-03-04"
