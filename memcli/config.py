@@ -26,7 +26,8 @@ def _setting(
     return field(default=default, metadata=metadata)
 
 
-@dataclass(frozen=True, slots=True)
+# Never compared; and shown by key, not whole, since two of them are secret.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Settings:
     """The values in force."""
 

@@ -6,6 +6,7 @@ neither, so that appending to a file leaves the chunks before untouched.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from hashlib import sha256
 from itertools import accumulate
@@ -43,7 +44,7 @@ def chunk(path: str, text: str, size: int = 400, overlap: int = 80) -> list[Chun
     would have the same id). Where one section had to be cut, the next chunk begins up to `overlap`
     tokens of whole lines earlier.
     """
-    opens = LOG_HEADING.match if path.startswith("daily/") else None
+    opens = re.compile(LOG_HEADING).match if path.startswith("daily/") else None
     chunks: list[Chunk] = []
     for section in sections(text, opens):
         body, skipped = _trimmed(section.text)

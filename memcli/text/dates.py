@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 # The lines that structure a daily log: its title, and the entries (also as people retype them).
-LOG_HEADING: Final = re.compile(
+# A pattern, not compiled: a search asks for nothing but dates.
+LOG_HEADING: Final = (
     r" {0,3}(?:#[ \t]+Daily log\b"
     r"|##[ \t]+(?:[01]?\d|2[0-3]):[0-5]\d(?:[ \t]+(?:—|–|-{1,3})(?:[ \t].*)?)?[ \t]*[\r\n]*$)"
 )

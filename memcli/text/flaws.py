@@ -59,7 +59,7 @@ def entries(path: str, lines: Sequence[str]) -> Iterator[Flaw]:
     if path != f"daily/{date_of(path)}.md":
         yield 1, "odd-name", "not named for a day: it is searched, but never digested or folded"
     for number, line in enumerate(lines, 1):
-        if _TIMED.match(line) and not LOG_HEADING.match(line):
+        if _TIMED.match(line) and not re.match(LOG_HEADING, line):
             shown = line.strip()
             yield (
                 number,

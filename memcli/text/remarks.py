@@ -106,7 +106,8 @@ def remarks(path: str, text: str, day: datetime) -> list[Remark]:
     stages = [(it.start_line, it.entry.stage) for it in parse_log(text, day)] or [(0, "note")]
     found: list[Remark] = []
     led = set()
-    for start, end, words, is_commit in _quotable(scan(lines, LOG_HEADING.match), lines):
+    opens = re.compile(LOG_HEADING).match
+    for start, end, words, is_commit in _quotable(scan(lines, opens), lines):
         entry, stage = next((one for one in reversed(stages) if one[0] <= start), (0, ""))
         tidy = clean_text(words).lstrip("#>|-+ ")
         if not stage or not any(char.isalpha() for char in tidy):
