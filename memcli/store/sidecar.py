@@ -1,26 +1,26 @@
 """``memory.vec``: the vectors of ``memory.db`` packed for reading by a process that just started.
 
-One line of JSON padded to HEADER bytes (model, dimension, counts, generation), then the chunk id of
+One line padded to HEADER bytes (dimension, rows, chunks, generation, model), then the chunk id of
 every row (int64), then the signs of all rows, then their scales and values. It is written whole and
 renamed into place; a generation that is not the database's means that it belongs to another one.
 """
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 import struct
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from types import ModuleType
+from typing import NamedTuple
 
 from memcli.store import embeddings, vectors
 from memcli.store.db import Database
 from memcli.store.embeddings import CACHED, PACKED
 
 HEADER = 512
+_MARK = b"mem-vectors-2 "
 _GENERATION = "sidecar.generation"
 
 # So many rows by their signs are compared exactly; on the evaluation sets that keeps the true
@@ -28,13 +28,11 @@ _GENERATION = "sidecar.generation"
 SHORTLIST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecar:
+class Sidecar(NamedTuple):
     """An open, mapped ``memory.vec``."""
 
-    model: str
     dimension: int
-    count: int  # rows
+    rows: int
     chunks: int
     data: mmap.mmap
 
@@ -47,11 +45,11 @@ class Sidecar:
     ) -> dict[int, float]:
         """The chunks nearest to `query` by cosine: those of the best `shortlist` rows by sign."""
         width = self.dimension // 8
-        ids_end = HEADER + 8 * self.count
-        signs_end = ids_end + width * self.count
+        ids_end = HEADER + 8 * self.rows
+        signs_end = ids_end + width * self.rows
         view = memoryview(self.data)
         ids = view[HEADER:ids_end].cast("q")
-        rows: Sequence[int] = range(self.count)
+        rows: Sequence[int] = range(self.rows)
         if allowed is not None:
             rows = [row for row, chunk in enumerate(ids) if chunk in allowed]
         way = fastest_way()
@@ -89,18 +87,30 @@ def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
     finally:
         os.close(descriptor)
     try:
-        header = json.loads(data[:HEADER])
-        dimension, count = int(header["dimension"]), int(header["count"])
-        chunks = int(header["chunks"])
-        is_ours = header["model"] == model and header["generation"] == generation(database)
-    except (ValueError, KeyError, TypeError):
+        dimension, rows, chunks = map(int, data[:HEADER].split(b" ", 4)[1:4])
+    except ValueError:
         return None
     # A model may have changed its dimension under its old name.
-    if not is_ours or dimension != embeddings.dimension(database, model):
+    if dimension != embeddings.dimension(database, model):
         return None
-    if size != HEADER + count * (8 + vectors.row_size(dimension)):
+    if data[:HEADER] != _header(dimension, rows, chunks, generation(database), model):
         return None
-    return Sidecar(model, dimension, count, chunks, data)
+    if size != HEADER + rows * (8 + vectors.row_size(dimension)):
+        return None
+    return Sidecar(dimension, rows, chunks, data)
+
+
+def _header(dimension: int, rows: int, chunks: int, generation: str, model: str) -> bytes:
+    """The first line; what of a long name has no place there is not compared."""
+    line = b"%s%d %d %d %s %s" % (
+        _MARK,
+        dimension,
+        rows,
+        chunks,
+        generation.encode(),
+        model.encode("utf-8", "replace"),
+    )
+    return line[: HEADER - 1].ljust(HEADER - 1) + b"\n"
 
 
 def generation(database: Database) -> str:
@@ -133,22 +143,13 @@ def pack(path: str, database: Database, model: str, dimension: int) -> int:
             all_signs.append(blob[at : at + width])
             values.append(blob[at + width : at + size])
     mark = os.urandom(8).hex()
-    header = json.dumps(
-        {
-            "model": model,
-            "dimension": dimension,
-            "count": len(ids),
-            "chunks": len(rows),
-            "generation": mark,
-        }
-    )
     temporary = f"{path}.{mark}"
     try:
         descriptor = os.open(
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
         )
         with open(descriptor, "wb") as file:
-            file.write(header.encode().ljust(HEADER))
+            file.write(_header(dimension, len(ids), len(rows), mark, model))
             file.write(struct.pack(f"<{len(ids)}q", *ids))
             file.writelines(all_signs)
             file.writelines(values)

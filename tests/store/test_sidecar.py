@@ -139,7 +139,15 @@ def test_a_cut_one_is_not_believed(path: str, database: db.Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", [b"", b"{", b"[]", b"null", b'{"model": "m"}', b'{"count": "many"}', b"\xff" * 9]
+    "header",
+    [
+        b"",
+        b"{}",
+        b"mem-vectors-2",
+        b"mem-vectors-2 16 x 1 0 m",
+        b"mem-vectors-2 16 1",
+        b"\xff" * 9,
+    ],
 )
 def test_noise_is_not_believed(path: str, database: db.Database, header: bytes) -> None:
     Path(path).write_bytes(header.ljust(sidecar.HEADER) + bytes(999))
