@@ -14,7 +14,7 @@ from typing import Protocol
 from memcli.config import Settings
 from memcli.layout import Layout
 from memcli.model import Chunk
-from memcli.store.chunks import Stamp, StoredChunk
+from memcli.store.chunks import Place, Stamp
 from memcli.store.embeddings import Pending
 from memcli.text.query import Part, Query
 
@@ -79,6 +79,9 @@ class Backend(Protocol):
     def rarities(self, query: Query) -> Mapping[Part, float]:
         """How much each of the query's words says: its smoothed inverse document frequency."""
 
+    def held(self, query: Query, chunk: int) -> set[Part]:
+        """Those of the query's words that stand in a chunk."""
+
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         """Chunks whose text holds `needle`, case aside, ordered by place."""
 
@@ -90,7 +93,10 @@ class Backend(Protocol):
     def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
         """The cosine of these chunks; one without a vector is left out."""
 
-    def found(self, ids: Collection[int]) -> dict[int, StoredChunk]:
+    def places(self, ids: Collection[int]) -> dict[int, Place]:
+        """Where these chunks are; one that is gone is left out."""
+
+    def found(self, ids: Collection[int]) -> dict[int, Chunk]:
         """The chunks with these ids; one that is gone is left out."""
 
     def use_model(self, name: str) -> None:

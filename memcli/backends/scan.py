@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memcli import rank
 from memcli.backends.base import About, Owner
 from memcli.model import Chunk
-from memcli.store.chunks import Stamp, StoredChunk
+from memcli.store.chunks import Place, Stamp
 from memcli.store.embeddings import Pending, passage_key
 from memcli.store.vectors import best_cosine, quantise, unpack
 from memcli.text.query import Part, Query, count, matches, stored_tokens
@@ -106,13 +106,13 @@ class ScanBackend:
         return dict(zip(self._rows, rank.bm25(counts, lengths, weights=weights), strict=True))
 
     def rarities(self, query: Query) -> dict[Part, float]:
-        having = {
-            part: sum(
-                any(count(part, column) for column in row.columns) for row in self._rows.values()
-            )
-            for part in query.words
-        }
-        return {part: rank.rarity(len(self._rows), n) for part, n in having.items()}
+        held = [self.held(query, chunk) for chunk in self._rows]
+        total = len(self._rows)
+        return {p: rank.rarity(total, sum(p in parts for parts in held)) for p in query.words}
+
+    def held(self, query: Query, chunk: int) -> set[Part]:
+        columns = self._rows[chunk].columns
+        return {part for part in query.words if any(count(part, column) for column in columns)}
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         wanted = normalise(needle)
@@ -140,12 +140,14 @@ class ScanBackend:
         row = self._rows.get(chunk)
         return row.key if row else b""
 
-    def found(self, ids: Collection[int]) -> dict[int, StoredChunk]:
+    def places(self, ids: Collection[int]) -> dict[int, Place]:
         return {
-            i: StoredChunk(i, self._rows[i].chunk, self._retrievals.get(self._rows[i].chunk.id, 0))
-            for i in ids
-            if i in self._rows
+            i: Place(chunk.path, chunk.start_line, self._retrievals.get(chunk.id, 0))
+            for i, chunk in self.found(ids).items()
         }
+
+    def found(self, ids: Collection[int]) -> dict[int, Chunk]:
+        return {i: self._rows[i].chunk for i in ids if i in self._rows}
 
     def use_model(self, name: str) -> None:
         if name != self._model:

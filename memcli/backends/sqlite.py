@@ -11,7 +11,7 @@ from memcli.errors import StoreError
 from memcli.model import Chunk
 from memcli.rank import COLUMN_WEIGHTS, rarity, reward
 from memcli.store import access, chunks, db, embeddings, fulltext
-from memcli.store.chunks import Stamp, StoredChunk
+from memcli.store.chunks import Place, Stamp
 from memcli.store.embeddings import Pending
 from memcli.text.query import Part, Query, closeness, expression
 
@@ -149,6 +149,9 @@ class SqliteBackend:
             for part in query.words
         }
 
+    def held(self, query: Query, chunk: int) -> set[Part]:
+        return {one for one in query.words if fulltext.holds(self._database, one.match, chunk)}
+
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         return fulltext.substring(self._database, needle, n, within=within)
 
@@ -165,7 +168,10 @@ class SqliteBackend:
 
         return meaning.cosines(self._database, self._model, vector, ids)
 
-    def found(self, ids: Collection[int]) -> dict[int, StoredChunk]:
+    def places(self, ids: Collection[int]) -> dict[int, Place]:
+        return chunks.places(self._database, ids)
+
+    def found(self, ids: Collection[int]) -> dict[int, Chunk]:
         return chunks.found(self._database, ids)
 
     def use_model(self, name: str) -> None:

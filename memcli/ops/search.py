@@ -9,12 +9,11 @@ from datetime import date, datetime
 from memcli import layout, rank
 from memcli.config import Settings
 from memcli.errors import ConflictError, ProviderError, UsageError, WorkspaceError
-from memcli.model import Hit, Hits, IndexState, SearchOptions
+from memcli.model import Chunk, Hit, Hits, IndexState, SearchOptions
 from memcli.ops.refresh import refresh, state_of
-from memcli.store.chunks import StoredChunk
 from memcli.store.db import DamagedError
 from memcli.text.dates import date_of
-from memcli.text.query import Part, Query, build, coverage, stored_tokens
+from memcli.text.query import Part, Query, build, coverage
 from memcli.workspace import Workspace
 
 
@@ -73,12 +72,15 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
         by_meaning = {chunk: near for chunk, near in by_meaning.items() if chunk in found}
     is_hybrid = vector is not None and options.mode == "hybrid"
     weights = workspace.backend.rarities(query) if is_hybrid else {}
-    hits = _ranked(workspace, query, dict(by_word), by_meaning, options, weights, now.date())
-    if is_hybrid and not _is_answer(workspace, query, weights, hits):
-        hits = []
-    if not hits and not by_word and options.mode != "vector":
-        hits = _by_substring(workspace, query, options, within)
-    shown = fitted(hits[: options.k], options.max_chars)
+    ranked = _ranked(workspace, query, dict(by_word), by_meaning, options, weights, now.date())
+    if is_hybrid and not _is_answer(workspace, query, weights, ranked):
+        ranked = []
+    hits = _hits(workspace, {one.candidate.id: one for one in ranked[: options.k]})
+    if not ranked and not by_word and options.mode != "vector" and query.needle:
+        # What the legs did not find may still stand in the text, within a longer word.
+        ids = workspace.backend.substring(query.needle, options.k, within=within)
+        hits = _hits(workspace, dict.fromkeys(ids))
+    shown = fitted(hits, options.max_chars)
     return Hits(text, shown, state, options.mode, query.terms, workspace.take_notes())
 
 
@@ -205,26 +207,26 @@ def _ranked(
     options: SearchOptions,
     weights: Mapping[Part, float],
     today: date,
-) -> list[Hit]:
-    found = workspace.backend.found([*by_word, *(c for c in by_meaning if c not in by_word)])
+) -> list[rank.Ranked]:
+    backend = workspace.backend
+    places = backend.places([*by_word, *(c for c in by_meaning if c not in by_word)])
     candidates = [
         rank.Candidate(
             id=id_,
-            path=stored.chunk.path,
-            line=stored.chunk.start_line,
+            path=place.path,
+            line=place.start_line,
             bm25=by_word.get(id_),
             cosine=by_meaning.get(id_),
-            days=_age(stored.chunk.path, today),
-            shown=stored.retrievals,
+            days=_age(place.path, today),
+            shown=place.retrievals,
         )
-        for id_, stored in found.items()
+        for id_, place in places.items()
     ]
     alpha = 0.0 if options.mode == "vector" else options.alpha
-    near = [(cosine, -id_) for id_, cosine in by_meaning.items() if id_ in found]
+    near = [(cosine, -id_) for id_, cosine in by_meaning.items() if id_ in places]
     if weights and near:
         cosine, id_ = max(near)
-        chunk = found[-id_].chunk
-        covered = coverage(query, stored_tokens(chunk.heading, chunk.body), weights)
+        covered = coverage(query, backend.held(query, -id_), weights)
         min_cosine = workspace.settings.search_min_cosine
         alpha = rank.alpha_for(alpha, cosine, covered, min_cosine=min_cosine)
     ranked = rank.rank(
@@ -237,10 +239,7 @@ def _ranked(
         ranked = rank.words_first(ranked)
     if options.min_score is not None:
         ranked = [one for one in ranked if one.score >= options.min_score]
-    # No more than anybody looks at.
-    return [
-        _hit(found[one.candidate.id], one) for one in ranked[: max(options.k, rank.ANSWER_DEPTH)]
-    ]
+    return ranked
 
 
 def _is_word(query: Query) -> bool:
@@ -250,34 +249,28 @@ def _is_word(query: Query) -> bool:
 
 
 def _is_answer(
-    workspace: Workspace, query: Query, weights: Mapping[Part, float], hits: Sequence[Hit]
+    workspace: Workspace, query: Query, weights: Mapping[Part, float], ranked: list[rank.Ranked]
 ) -> bool:
     """Whether the best hits say anything about the question: see `rank.is_answered`."""
     if query.phrases:
         return True
     return rank.is_answered(
         (
-            (hit.cosine, coverage(query, stored_tokens(hit.heading, hit.body), weights))
-            for hit in hits[: rank.ANSWER_DEPTH]
+            (it.cosine, coverage(query, workspace.backend.held(query, it.id), weights))
+            for it, *_ in ranked[: rank.ANSWER_DEPTH]
         ),
         min_cosine=workspace.settings.search_min_cosine,
         is_foreign=query.is_foreign,
     )
 
 
-def _by_substring(
-    workspace: Workspace, query: Query, options: SearchOptions, within: Collection[str] | None
-) -> list[Hit]:
-    """What the legs did not find may still stand in the text, within a longer word."""
-    if not query.needle:
-        return []
-    ids = workspace.backend.substring(query.needle, options.k, within=within)
-    found = workspace.backend.found(ids)
-    return [_hit(found[id_], None) for id_ in ids if id_ in found]
+def _hits(workspace: Workspace, best: Mapping[int, rank.Ranked | None]) -> list[Hit]:
+    """The chunks with these ids as they are shown, in that order."""
+    found = workspace.backend.found(best)
+    return [_hit(found[id_], ranked) for id_, ranked in best.items() if id_ in found]
 
 
-def _hit(stored: StoredChunk, ranked: rank.Ranked | None) -> Hit:
-    chunk = stored.chunk
+def _hit(chunk: Chunk, ranked: rank.Ranked | None) -> Hit:
     return Hit(
         path=chunk.path,
         start_line=chunk.start_line,

@@ -32,12 +32,12 @@ _Row = tuple[int, int, bytes, Chunk]  # its id, its file's, its hash
 _Known = dict[bytes, tuple[int, int, str]]  # by hash: id, place and heading
 
 
-class StoredChunk(NamedTuple):
-    """A chunk with its place in the index."""
+class Place(NamedTuple):
+    """What ranking needs of a chunk beside its scores."""
 
-    id: int
-    chunk: Chunk
-    retrievals: int
+    path: str
+    start_line: int
+    retrievals: int  # times it was shown
 
 
 # The first load of an empty index: no merging on the way, wide merges when segments pile up, and
@@ -213,19 +213,32 @@ def _tune(database: Database, options: dict[str, int]) -> None:
         database.run("INSERT INTO fts (fts, rank) VALUES (?, ?)", [name, value])
 
 
-def found(database: Database, ids: Collection[int]) -> dict[int, StoredChunk]:
-    """The chunks with these ids; one that is gone is left out."""
+def places(database: Database, ids: Collection[int]) -> dict[int, Place]:
+    """Where these chunks are; one that is gone is left out."""
     rows = database.rows(
         """
-        SELECT chunks.id, lower(hex(chunks.hash)), path, ord, start_line, end_line, heading, tokens,
-            body, ifnull(count, 0)
+        SELECT chunks.id, path, start_line, ifnull(count, 0)
         FROM chunks JOIN files ON files.id = chunks.file
         LEFT JOIN retrievals ON retrievals.hash = chunks.hash
         WHERE chunks.id IN (SELECT value FROM json_each(?))
         """,
         [id_list(ids)],
     )
-    return {row[0]: StoredChunk(row[0], Chunk(*row[1:9]), row[9]) for row in rows}
+    return {id_: Place(*place) for id_, *place in rows}
+
+
+def found(database: Database, ids: Collection[int]) -> dict[int, Chunk]:
+    """The chunks with these ids; one that is gone is left out."""
+    rows = database.rows(
+        """
+        SELECT chunks.id, lower(hex(chunks.hash)), path, ord, start_line, end_line, heading, tokens,
+            body
+        FROM chunks JOIN files ON files.id = chunks.file
+        WHERE chunks.id IN (SELECT value FROM json_each(?))
+        """,
+        [id_list(ids)],
+    )
+    return {id_: Chunk(*chunk) for id_, *chunk in rows}
 
 
 def existing(database: Database, ids: Collection[int]) -> set[int]:

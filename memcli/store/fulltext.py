@@ -52,6 +52,12 @@ def frequency(database: Database, match: str, limit: int) -> int:
     )
 
 
+def holds(database: Database, match: str, chunk: int) -> bool:
+    """Whether a chunk matches."""
+    sql = "SELECT EXISTS (SELECT 1 FROM fts WHERE fts MATCH ? AND rowid = ?)"
+    return bool(database.value(sql, [match, chunk]))
+
+
 def substring(
     database: Database, needle: str, n: int, *, within: Collection[str] | None
 ) -> list[int]:

@@ -154,7 +154,7 @@ def closeness(query: Query, kept: Iterable[Part]) -> str:
 
 def stored_tokens(heading: str, body: str) -> tuple[list[str], list[str], list[str]]:
     """Return the tokens of the three indexed columns of a chunk: heading, body, extra."""
-    from memcli.text.extra import extra_terms  # spared where FTS5 does this
+    from memcli.text.extra import extra_terms  # spared where FTS5 does all of this
 
     return tokens(heading), tokens(body), tokens(extra_terms(heading, body))
 
@@ -183,19 +183,13 @@ def matches(query: Query, columns: Sequence[Sequence[str]]) -> bool:
     return all(map(occurs, query.phrases)) and any(map(occurs, query.parts))
 
 
-def coverage(
-    query: Query, columns: Sequence[Sequence[str]], weights: Mapping[Part, float]
-) -> float:
+def coverage(query: Query, held: Collection[Part], weights: Mapping[Part, float]) -> float:
     """Return which share of the query's words stands in a chunk, from 0 to 1, by weight.
 
-    ``columns`` are the chunk's ``stored_tokens``; ``weights`` has the idf of each of
-    ``query.words``.
+    ``held`` are those that do; ``weights`` has the idf of each of ``query.words``.
     """
     total = sum(weights[part] for part in query.words)
-    if not total:
-        return 0.0
-    stored = frozenset(token for column in columns for token in column)
-    return sum(weights[part] for part in query.words if stored.issuperset(part.tokens)) / total
+    return sum(weights[part] for part in query.words if part in held) / total if total else 0.0
 
 
 def _is_foreign(text: str) -> bool:

@@ -36,7 +36,7 @@ def vector(*values: float) -> bytes:
 
 def paths(backend: Backend, ids: list[int]) -> list[str]:
     found = backend.found(ids)
-    return [found[one].chunk.path for one in ids]
+    return [found[one].path for one in ids]
 
 
 def words(backend: Backend, text: str, **options: set[str]) -> list[str]:
@@ -98,10 +98,24 @@ def found_gives_back_what_was_put(open_index: Open) -> None:
     backend.put(put)
     ids = [one.chunk for one in backend.pending(100)]
     assert len(set(ids)) == len(ids)
-    found = {one.chunk.id: one.chunk for one in backend.found(ids).values()}
+    found = {one.id: one for one in backend.found(ids).values()}
     assert found == {one.id: one for _, chunks in put for one in chunks}
     assert backend.counts() == (4, len(ids), len(ids))
     assert backend.inventory() == {one.path: (len(chunks), 0) for one, chunks in put}
+
+
+def words_held_are_told(open_index: Open) -> None:
+    backend = open_index()
+    backend.put(files(TEXTS))
+    query = build("acknowledge the database readings 夜の警報")
+    told = {
+        place.path: {" ".join(part.words) for part in backend.held(query, chunk)}
+        for chunk, place in backend.places([one.chunk for one in backend.pending(100)]).items()
+    }
+    assert told["daily/2026-01-01.md"].isdisjoint({"acknowledge", "readings"})
+    assert {"acknowledge", "readings"} <= told["tasks/a.md"]
+    assert told["tasks/b.md"] == {"database"}
+    assert told["tasks/ç.md"] == {" ".join(part.words) for part in build("夜の警報").words}
 
 
 def put_again_replaces(open_index: Open) -> None:
@@ -162,13 +176,13 @@ def vectors_are_found_by_angle(open_index: Open) -> None:
         assert [id_ for id_, _ in nearest] == [first.chunk, second.chunk]
         assert nearest[0][1] == pytest.approx(1 / math.hypot(1, 0.1), abs=0.01)
         assert nearest[1][1] == pytest.approx(0, abs=0.01)  # the nearer of its two
-        path = backend.found([second.chunk])[second.chunk].chunk.path
+        path = backend.found([second.chunk])[second.chunk].path
         assert [id_ for id_, _ in backend.nearest(vector(1), 10, within={path})] == [second.chunk]
         assert backend.nearest(vector(1), 1) == nearest[:1]
         cosines = backend.cosines(vector(-1), [first.chunk, second.chunk, rest[0].chunk, 999])
         assert cosines == pytest.approx({first.chunk: -0.995, second.chunk: 1}, abs=0.01)
         backend.tidy()  # must change no answer
-    backend.drop([backend.found([first.chunk])[first.chunk].chunk.path])
+    backend.drop([backend.found([first.chunk])[first.chunk].path])
     assert [id_ for id_, _ in backend.nearest(vector(1), 10)] == [second.chunk]
 
 
@@ -208,8 +222,7 @@ def a_model_may_change_its_dimension(open_index: Open) -> None:
     for one in backend.pending(100):
         backend.put_vectors([(one.key, vector(1))], DIMENSION, 5)
     backend.tidy()
-    key = backend.found([1])  # whichever chunk was first
-    assert key
+    assert backend.found([1])  # whichever chunk was first
     longer = struct.pack("<24f", 1, *[0] * 23)
     backend.use_model("other")
     backend.use_model("m")
@@ -225,11 +238,11 @@ def retrievals_are_counted(open_index: Open) -> None:
     backend = open_index()
     backend.put(files(TEXTS))
     one = backend.pending(1)[0].chunk
-    chunk_id = backend.found([one])[one].chunk.id
+    chunk_id = backend.found([one])[one].id
     backend.record([chunk_id, "ab" * 32], 5)
     backend.record([chunk_id], 6)
-    assert backend.found([one])[one].retrievals == 2
-    path = backend.found([one])[one].chunk.path
+    assert backend.places([one])[one].retrievals == 2
+    path = backend.found([one])[one].path
     assert backend.inventory()[path] == (1, 2)
     assert backend.last_uses() == {path: 6}
     other = next(known for known in backend.inventory() if known != path)
@@ -237,7 +250,7 @@ def retrievals_are_counted(open_index: Open) -> None:
     assert backend.last_uses() == {path: 9, other: 9}
     assert backend.inventory()[path] == (1, 2)
     assert backend.inventory()[other][1] == 0
-    assert backend.found([one])[one].retrievals == 2
+    assert backend.places([one])[one].retrievals == 2
 
 
 CONTRACT = [
@@ -245,6 +258,7 @@ CONTRACT = [
     words_find_their_notes,
     parts_of_words_are_found,
     found_gives_back_what_was_put,
+    words_held_are_told,
     put_again_replaces,
     drop_forgets,
     stamps_are_kept,

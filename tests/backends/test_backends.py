@@ -84,7 +84,7 @@ def pair(
 def answer(backend: Backend, text: str, n: int, **options: set[str]) -> list[tuple[str, float]]:
     found = backend.keyword(build(text), n, **options)
     rows = backend.found([id_ for id_, _ in found])
-    return [(rows[id_].chunk.id, score) for id_, score in found]
+    return [(rows[id_].id, score) for id_, score in found]
 
 
 @settings(
@@ -135,7 +135,7 @@ def test_any_order_of_edits_leaves_a_whole_word_index(
         assert other.faults() == []
         assert other.counts()[0] == len(texts)
         have = {one.chunk for one in other.pending(1000)}
-        stored = {row.chunk.id for row in other.found(have).values()}
+        stored = {row.id for row in other.found(have).values()}
         assert stored == {one.id for _, chunks in contract.files(texts) for one in chunks}
 
 

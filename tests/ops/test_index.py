@@ -41,13 +41,13 @@ def dump(workspace: Workspace) -> Dump:
     backend = workspace.backend
     rows = backend.found([one.chunk for one in backend.pending(1_000_000)])
     by_path: dict[str, list[Chunk]] = {path: [] for path in backend.stamps()}
-    for row in sorted(rows.values(), key=lambda row: row.chunk.ord):
-        by_path[row.chunk.path].append(row.chunk)
+    for row in sorted(rows.values(), key=lambda row: row.ord):
+        by_path[row.path].append(row)
     answers = []
     for text in ASKED:
         found = backend.keyword(build(text), 1000)
         bodies = backend.found([id_ for id_, _ in found])
-        answers.append(sorted((bodies[id_].chunk.id, round(score, 9)) for id_, score in found))
+        answers.append(sorted((bodies[id_].id, round(score, 9)) for id_, score in found))
     assert backend.faults() == []
     return by_path, answers
 
@@ -406,7 +406,7 @@ def test_an_appended_entry_leaves_the_other_chunks_and_vectors(
 
     def state() -> dict[str, int]:
         ids = list(dict(workspace.backend.nearest(vector, 10_000)))
-        return {row.chunk.id: id_ for id_, row in workspace.backend.found(ids).items()}
+        return {row.id: id_ for id_, row in workspace.backend.found(ids).items()}
 
     before = state()
     assert len(before) == workspace.backend.counts()[1]

@@ -192,7 +192,7 @@ def test_the_index_has_the_fact_at_once(bare: Workspace) -> None:
     take(bare, bullets("The flux capacitor needs plutonium."))
     found = bare.backend.keyword(build("plutonium"), 10)
     chunks = bare.backend.found([number for number, _ in found])
-    assert [row.chunk.path for row in chunks.values()] == ["MEMORY.md"]
+    assert [row.path for row in chunks.values()] == ["MEMORY.md"]
 
 
 # --- what was removed ---

@@ -238,13 +238,13 @@ def test_pairs_do_not_reach_across_words_that_stand_elsewhere(index: Index) -> N
 
 def test_coverage_is_the_weighted_share_of_the_words() -> None:
     query = build("write-queue retries")
+    write, queue, retries = query.words
     weights = dict.fromkeys(query.words, 1.0)
-    assert coverage(query, stored_tokens("", "retry the writes"), weights) == 2 / 3
-    assert coverage(query, stored_tokens("", "nothing"), weights) == 0.0
-    assert coverage(query, stored_tokens("Write", "queue: retries, write-queue"), weights) == 1.0
-    rare = {part: 3.0 if part.words == ("retries",) else 1.0 for part in query.words}
-    assert coverage(query, stored_tokens("retried", ""), rare) == 0.6
-    assert coverage(build("😀"), stored_tokens("", "x"), {}) == 0.0
+    assert coverage(query, {write, retries}, weights) == 2 / 3
+    assert coverage(query, set(), weights) == 0.0
+    assert coverage(query, {write, queue, retries}, weights) == 1.0
+    assert coverage(query, {retries}, {**weights, retries: 3.0}) == 0.6
+    assert coverage(build("😀"), set(), {}) == 0.0
 
 
 def test_queries_in_other_scripts_are_told_apart() -> None:
