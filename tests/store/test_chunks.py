@@ -122,6 +122,20 @@ def test_questions_beyond_the_limit_go(
     assert embeddings.query_vector(database, "m", "q2") == b"v"
 
 
+def test_a_question_costs_the_same_however_many_are_kept(database: db.Database) -> None:
+    def steps(text: str) -> int:
+        counted: list[None] = []
+        database._connection.set_progress_handler(lambda: counted.append(None), 1)
+        embeddings.keep_query(database, "m", text, b"v" * 1536, 1)
+        database._connection.set_progress_handler(None, 1)
+        return len(counted)
+
+    first = steps("first")
+    for at in range(300):
+        embeddings.keep_query(database, "m", f"q{at}", b"v" * 1536, at)
+    assert steps("last") < 2 * first
+
+
 @pytest.mark.parametrize(
     ("heading", "body", "embedded"),
     [
