@@ -126,15 +126,20 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
                     name = entry.name
                     if name[0] == ".":
                         continue
-                    if entry.is_dir(follow_symlinks=False):
+                    if not name.endswith(".md"):
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(f"{folder}/{name}")
+                        continue
+                    try:
+                        found = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue  # deleted since it was listed
+                    if stat.S_ISREG(found.st_mode):
+                        yield within + name, found
+                    elif stat.S_ISDIR(found.st_mode):
                         folders.append(f"{folder}/{name}")
-                    elif name.endswith(".md"):
-                        try:
-                            found = entry.stat(follow_symlinks=False)
-                        except FileNotFoundError:
-                            continue  # deleted since it was listed
-                        regular = stat.S_ISREG(found.st_mode)
-                        yield within + name, found if regular else None
+                    else:
+                        yield within + name, None
         except FileNotFoundError:
             if folder == layout.memory:
                 return  # nothing remembered yet
