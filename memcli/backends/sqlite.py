@@ -166,7 +166,8 @@ class SqliteBackend:
     def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
         from memcli.store import meaning  # as above
 
-        return meaning.cosines(self._database, self._model, vector, ids)
+        path = self._owner.layout.sidecar
+        return meaning.cosines(self._database, path, self._model, vector, ids)
 
     def places(self, ids: Collection[int]) -> dict[int, Place]:
         return chunks.places(self._database, ids)

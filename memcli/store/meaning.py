@@ -52,13 +52,18 @@ def nearest(
 
 
 def cosines(
-    database: Database, model: str, vector: bytes, ids: Collection[int]
+    database: Database, path: str, model: str, vector: bytes, ids: Collection[int]
 ) -> dict[int, float]:
     """The cosine of these chunks; one without a vector is left out."""
     query = vectors.unpack(vector)
     if embeddings.dimension(database, model) != len(query):
         return {}
-    return _best(query, embeddings.of_chunks(database, model, ids).items())
+    packed = sidecar.open_sidecar(path, database, model)
+    found = {} if packed is None else packed.cosines(query, ids)
+    beside = [chunk for chunk in ids if chunk not in found]
+    if beside:
+        found |= _best(query, embeddings.of_chunks(database, model, beside).items())
+    return found
 
 
 def _best(query: Sequence[float], rows: Collection[tuple[int, bytes]]) -> dict[int, float]:

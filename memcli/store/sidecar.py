@@ -1,7 +1,7 @@
 """``memory.vec``: the vectors of ``memory.db`` packed for reading by a process that just started.
 
 One line padded to HEADER bytes (dimension, rows, chunks, generation, model), then the chunk id of
-every row (int64), then the signs of all rows, then their scales and values. It is written whole and
+every row (int64, ascending), then the signs of all rows, then their scales and values. It is written whole and
 renamed into place; a generation that is not the database's means that it belongs to another one.
 """
 
@@ -11,7 +11,8 @@ import mmap
 import os
 import struct
 import sys
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
@@ -44,22 +45,47 @@ class Sidecar(NamedTuple):
         shortlist: int = SHORTLIST,
     ) -> dict[int, float]:
         """The chunks nearest to `query` by cosine: those of the best `shortlist` rows by sign."""
-        width = self.dimension // 8
-        ids_end = HEADER + 8 * self.rows
-        signs_end = ids_end + width * self.rows
-        view = memoryview(self.data)
-        ids = view[HEADER:ids_end].cast("q")
         rows: Sequence[int] = range(self.rows)
         if allowed is not None:
-            rows = [row for row, chunk in enumerate(ids) if chunk in allowed]
-        way = fastest_way()
+            rows = [row for row, chunk in enumerate(self._ids) if chunk in allowed]
         if len(rows) > shortlist:
-            rows = way.shortlisted(query, view[ids_end:signs_end], rows, shortlist)
+            signs = memoryview(self.data)[self._signs_start : self._values_start]
+            rows = fastest_way().shortlisted(query, signs, rows, shortlist)
+        return self._best(query, rows)
+
+    def cosines(self, query: Sequence[float], chunks: Iterable[int]) -> dict[int, float]:
+        """The cosine of those of the chunks that are here."""
+        ids = self._ids
+        rows = []
+        for chunk in chunks:
+            row = bisect_left(ids, chunk)
+            while row < len(ids) and ids[row] == chunk:
+                rows.append(row)
+                row += 1
+        return self._best(query, rows)
+
+    def _best(self, query: Sequence[float], rows: Sequence[int]) -> dict[int, float]:
+        """The chunks that have these rows, each with the cosine of its nearest one."""
+        ids = self._ids
+        values = memoryview(self.data)[self._values_start :]
         best: dict[int, float] = {}
-        for row, cosine in zip(rows, way.cosines(query, view[signs_end:], rows), strict=True):
+        for row, cosine in zip(rows, fastest_way().cosines(query, values, rows), strict=True):
             if cosine > best.get(ids[row], -2.0):
                 best[ids[row]] = cosine
         return best
+
+    @property
+    def _ids(self) -> memoryview[int]:
+        """The chunk of each row, ascending."""
+        return memoryview(self.data)[HEADER : self._signs_start].cast("q")
+
+    @property
+    def _signs_start(self) -> int:
+        return HEADER + 8 * self.rows
+
+    @property
+    def _values_start(self) -> int:
+        return self._signs_start + self.dimension // 8 * self.rows
 
 
 def fastest_way() -> ModuleType:
