@@ -14,8 +14,9 @@ from typing import Protocol
 from memcli.config import Settings
 from memcli.layout import Layout
 from memcli.model import Chunk
-from memcli.store.chunks import Place, Stamp
+from memcli.store.chunks import Place
 from memcli.store.embeddings import Pending
+from memcli.store.stamps import Stamp
 from memcli.text.query import Part, Query
 
 
@@ -53,11 +54,8 @@ class Backend(Protocol):
     def is_lasting(self) -> bool:
         """Whether what is put is still there in the next process."""
 
-    def signatures(self) -> Mapping[str, tuple[int, int, int, int]]:
-        """Size, mtime_ns, ctime_ns and inode of every file, as when it was read.
-
-        Where these cannot be trusted to show an edit, the inode is -1.
-        """
+    def signatures(self) -> Mapping[str, bytes]:
+        """The signature of every file, as in its stamp."""
 
     def stamps(self, paths: Collection[str] | None = None) -> Mapping[str, Stamp]:
         """The full stamps of these files, or of all, but for those that are not indexed."""

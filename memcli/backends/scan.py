@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from memcli import rank
 from memcli.backends.base import About, Owner
 from memcli.model import Chunk
-from memcli.store.chunks import Place, Stamp
+from memcli.store.chunks import Place
 from memcli.store.embeddings import Pending, passage_key
+from memcli.store.stamps import Stamp
 from memcli.store.vectors import best_cosine, quantise, unpack
 from memcli.text.query import Part, Query, count, matches, stored_tokens
 from memcli.text.words import normalise
@@ -48,11 +49,8 @@ class ScanBackend:
         self._model = ""
         self._next = 1
 
-    def signatures(self) -> Mapping[str, tuple[int, int, int, int]]:
-        return {
-            s.path: (s.size, s.mtime_ns, s.ctime_ns, -1 if s.is_racy else s.inode)
-            for s in self._stamps.values()
-        }
+    def signatures(self) -> Mapping[str, bytes]:
+        return {stamp.path: stamp.signature for stamp in self._stamps.values()}
 
     def stamps(self, paths: Collection[str] | None = None) -> Mapping[str, Stamp]:
         wanted = self._stamps if paths is None else paths

@@ -11,8 +11,9 @@ from memcli.errors import StoreError
 from memcli.model import Chunk
 from memcli.rank import COLUMN_WEIGHTS, rarity, reward
 from memcli.store import access, chunks, db, embeddings, fulltext
-from memcli.store.chunks import Place, Stamp
+from memcli.store.chunks import Place
 from memcli.store.embeddings import Pending
+from memcli.store.stamps import Stamp
 from memcli.text.query import Part, Query, closeness, expression
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class SqliteBackend:
         self._database = database
         self._model = embeddings.model(database)
 
-    def signatures(self) -> Mapping[str, tuple[int, int, int, int]]:
+    def signatures(self) -> Mapping[str, bytes]:
         return chunks.signatures(self._database)
 
     def stamps(self, paths: Collection[str] | None = None) -> Mapping[str, Stamp]:

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 from memcli import layout
 from memcli.errors import RefusedError, UsageError, WorkspaceError
+from memcli.store.stamps import SIGNATURE, changed_at, signature
 from memcli.workspace import Workspace
 
 LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
 NEWEST = 64  # files that are looked at in a workspace too big to walk
-
-Signature = tuple[int, int, int, int]  # size, mtime_ns, ctime_ns, inode
 
 
 class Difference(NamedTuple):
@@ -53,23 +52,21 @@ def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
         if named is not None:
             return named
     known = dict(workspace.backend.signatures())
+    pack = SIGNATURE.pack
     changed: list[tuple[str, os.stat_result]] = []
     removed: list[str] = []
     skipped: list[str] = []
     unchanged = 0
     for path, found in layout.scan(workspace.layout):
-        signature = known.pop(path, None)
-        # Spelled out, since nearly every file ends here and a call for each would be felt.
-        if found is not None and signature == (
-            found.st_size,
-            found.st_mtime_ns,
-            found.st_ctime_ns,
-            found.st_ino,
+        before = known.pop(path, None)
+        # `signature`, spelled out: nearly every file ends here, and a call for each would be felt.
+        if found is not None and before == pack(
+            found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
         ):
             unchanged += 1
         elif found is None or not _is_taken(path, found):
             skipped.append(path)
-            if signature is not None:
+            if before is not None:
                 removed.append(path)
         else:
             changed.append((path, found))
@@ -109,7 +106,7 @@ def _differ_named(workspace: Workspace, paths: Collection[str]) -> Difference | 
         if not modes.S_ISREG(found.st_mode) or not _is_taken(path, found):
             return None
         one = stamps.get(path)
-        if one is None or one.is_racy or _signature(found) != one.signature:
+        if one is None or signature(found) != one.signature:
             changed.append((path, found))
         else:
             unchanged += 1
@@ -125,8 +122,8 @@ def differ_quickly(workspace: Workspace) -> Difference:
     signatures = workspace.backend.signatures()
     from heapq import nlargest  # spared where a walk is short
 
-    newest = nlargest(NEWEST, signatures, key=lambda path: signatures[path][1])
-    last_write = signatures[newest[0]][2] if newest else 0
+    newest = nlargest(NEWEST, signatures, key=signatures.__getitem__)
+    last_write = changed_at(signatures[newest[0]]) if newest else 0
     changed: list[tuple[str, os.stat_result]] = []
     removed: list[str] = []
     for path in newest:
@@ -137,7 +134,7 @@ def differ_quickly(workspace: Workspace) -> Difference:
             continue
         except OSError as error:
             raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
-        if signatures[path] != _signature(found):
+        if signatures[path] != signature(found):
             changed.append((path, found))
     for folder in {path.rpartition("/")[0] for path in signatures} | {""}:
         names = _names(os.path.join(memory, folder), since=last_write)
@@ -171,10 +168,6 @@ def _newcomers(memory: str, paths: Collection[str]) -> Iterator[tuple[str, os.st
             continue  # deleted since it was listed
         if modes.S_ISREG(found.st_mode) and _is_taken(path, found):
             yield path, found
-
-
-def _signature(found: os.stat_result) -> Signature:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def _is_taken(path: str, found: os.stat_result) -> bool:

@@ -16,7 +16,7 @@ from memcli import layout
 from memcli.errors import ConflictError, StoreError, WorkspaceError
 from memcli.model import Chunk, Progress
 from memcli.ops.differ import LARGEST, Difference, differ
-from memcli.store.chunks import Stamp
+from memcli.store.stamps import RACY, Stamp, signature
 from memcli.workspace import Workspace
 
 BATCH_FILES = 512  # so many files, or ...
@@ -232,14 +232,11 @@ def _read(memory: str, path: str, now: float) -> tuple[Stamp, bytes]:
         os.close(descriptor)
     newest = max(found.st_mtime_ns, found.st_ctime_ns)
     grain = GRAIN if found.st_mtime_ns % 1_000_000_000 else COARSE_GRAIN
+    is_racy = newest >= (now - grain) * 1e9  # an edit so shortly after would have the same times
     stamp = Stamp(
-        path=path,
-        size=found.st_size,
-        mtime_ns=found.st_mtime_ns,
-        ctime_ns=found.st_ctime_ns,
-        inode=found.st_ino,
-        is_racy=newest >= (now - grain) * 1e9,
-        hash=hashlib.blake2b(data, digest_size=16).digest(),
+        path,
+        signature(found) + (RACY if is_racy else b""),
+        hashlib.blake2b(data, digest_size=16).digest(),
     )
     return stamp, data
 

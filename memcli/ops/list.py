@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memcli import layout
+from memcli.store.stamps import signature
 from memcli.text.dates import date_of
 from memcli.workspace import Workspace
 
@@ -36,7 +37,6 @@ class Listing:
 
 def list_files(workspace: Workspace, *, kind: str | None = None) -> Listing:
     """Every memory file in listing order, of one `kind` if given. Changes nothing."""
-    signatures = workspace.backend.signatures()
     stamps = workspace.backend.stamps()
     inventory = workspace.backend.inventory()
     used = workspace.backend.last_uses()
@@ -46,10 +46,8 @@ def list_files(workspace: Workspace, *, kind: str | None = None) -> Listing:
         if kind is not None and layout.kind_of(path) != kind:
             continue
         stat = found[path]
-        now = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
         stamp = stamps.get(path)
-        known = signatures.get(path)
-        is_indexed = known is not None and known[:3] == now
+        is_indexed = stamp is not None and stamp.signature.startswith(signature(stat))
         chunks, retrievals = inventory.get(path, (0, 0))
         files.append(
             MemoryFile(

@@ -12,6 +12,7 @@ from memcli.errors import UsageError, WorkspaceError
 from memcli.model import Progress
 from memcli.ops.differ import LARGEST, Difference, differ
 from memcli.ops.index import BATCH_FILES, Indexed, apply
+from memcli.store.stamps import signature
 from memcli.workspace import Workspace
 
 TURN = 0.02  # seconds between two pieces: those who wait for the lock look for it more often
@@ -77,10 +78,6 @@ def _of(workspace: Workspace, paths: Collection[str]) -> Difference:
             raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
         if found is None or not modes.S_ISREG(found.st_mode) or found.st_size > LARGEST:
             removed += [path] * (path in known)
-        elif path not in known or known[path].is_racy or known[path].signature != _stamp(found):
+        elif path not in known or known[path].signature != signature(found):
             changed.append((path, found))
     return Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
-
-
-def _stamp(found: os.stat_result) -> tuple[int, int, int, int]:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino

@@ -8,25 +8,7 @@ from typing import NamedTuple
 from memcli.model import Chunk
 from memcli.store.db import Database, id_list
 from memcli.store.embeddings import leave, passage_key
-
-
-class Stamp(NamedTuple):
-    """What a file looked like when it was read; with an equal stamp it need not be read again."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    is_racy: bool  # written so shortly before it was read that a later edit may not show here
-    hash: bytes  # blake2b-128 of the bytes
-    note: str = ""  # what was odd about reading it
-
-    @property
-    def signature(self) -> tuple[int, int, int, int]:
-        """What shows an edit; a racy stamp proves nothing."""
-        return self.size, self.mtime_ns, self.ctime_ns, self.inode
-
+from memcli.store.stamps import Stamp
 
 _Row = tuple[int, int, bytes, Chunk]  # its id, its file's, its hash
 _Known = dict[bytes, tuple[int, int, str]]  # by hash: id, place and heading
@@ -49,7 +31,7 @@ _LOAD = 1_000  # chunks in a batch that is a load
 
 def stamps(database: Database, paths: Collection[str] | None = None) -> dict[str, Stamp]:
     """The stamps of these files, or of all, by path; a file that is not indexed is left out."""
-    sql = "SELECT path, size, mtime_ns, ctime_ns, inode, is_racy, hash, note FROM files"
+    sql = "SELECT path, signature, hash, note FROM files"
     if paths is None:
         rows = database.rows(sql)
     else:
@@ -58,23 +40,16 @@ def stamps(database: Database, paths: Collection[str] | None = None) -> dict[str
     return {row[0]: Stamp(*row) for row in rows}
 
 
-def signatures(database: Database) -> dict[str, tuple[int, int, int, int]]:
-    """Size, mtime_ns, ctime_ns and inode of every file; a racy one gets an inode no file has."""
-    rows = database.rows(
-        """
-        SELECT path, size, mtime_ns, ctime_ns, CASE WHEN is_racy THEN -1 ELSE inode END FROM files
-        """
-    )
-    return {row[0]: row[1:] for row in rows}
+def signatures(database: Database) -> dict[str, bytes]:
+    """The signature of every file, as in its stamp."""
+    return dict(database.rows("SELECT path, signature FROM files"))
 
 
 def restamp(database: Database, stamps: Iterable[Stamp]) -> None:
     """Note new stamps of files whose bytes did not change."""
     database.run_many(
-        """
-        UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, is_racy = ? WHERE path = ?
-        """,
-        [(s.size, s.mtime_ns, s.ctime_ns, s.inode, s.is_racy, s.path) for s in stamps],
+        "UPDATE files SET signature = ? WHERE path = ?",
+        [(stamp.signature, stamp.path) for stamp in stamps],
     )
 
 
@@ -152,11 +127,9 @@ def _note_files(
         values.append((known[stamp.path][0], *stamp))
     database.run_many(
         """
-        INSERT INTO files (id, path, size, mtime_ns, ctime_ns, inode, is_racy, hash, note)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,
-            ctime_ns = excluded.ctime_ns, inode = excluded.inode, is_racy = excluded.is_racy,
-            hash = excluded.hash, note = excluded.note
+        INSERT INTO files (id, path, signature, hash, note) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE
+        SET signature = excluded.signature, hash = excluded.hash, note = excluded.note
         """,
         values,
     )

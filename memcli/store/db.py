@@ -10,7 +10,7 @@ from typing import Any
 
 from memcli.errors import ConflictError, MemError, StoreError
 
-SCHEMA = 4  # PRAGMA user_version of a database that this program reads and writes
+SCHEMA = 5  # PRAGMA user_version of a database that this program reads and writes
 _TABLES = os.path.join(os.path.dirname(__file__), "schema.sql")  # made from store.schema
 _APPLIED = "_sqlite_migrations"  # where the library of migrations keeps its own
 OPEN_TIMEOUT_CAP = 300.0  # seconds, whatever is asked for

@@ -10,6 +10,7 @@ import sqlite3
 
 from sqlite_utils import Database, Migrations
 
+from memcli.store.stamps import RACY, SIGNATURE
 from memcli.text.extra import extra_terms
 from memcli.text.words import TOKENIZER
 
@@ -18,7 +19,12 @@ migrations = Migrations("mem")
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Apply what is not applied yet, each step in a transaction of its own."""
-    migrations.apply(Database(connection))
+    # Or a table that is made again would take along what refers to the old one.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    try:
+        migrations.apply(Database(connection))
+    finally:
+        connection.execute("PRAGMA foreign_keys = ON")
 
 
 def is_foreign(connection: sqlite3.Connection) -> bool:
@@ -164,3 +170,19 @@ def joined_by_the_query(db: Database) -> None:
         )
     if last:
         db.execute("INSERT INTO fts (fts) VALUES ('rebuild')")
+
+
+@migrations()
+def signatures(db: Database) -> None:
+    # One value to read and compare for each file, in the place of five.
+    db.execute("ALTER TABLE files ADD COLUMN signature BLOB NOT NULL DEFAULT x''")
+    rows = db.execute("SELECT id, is_racy, mtime_ns, ctime_ns, size, inode FROM files").fetchall()
+    db.conn.executemany(
+        "UPDATE files SET signature = ? WHERE id = ?",
+        [(SIGNATURE.pack(*one) + (RACY if is_racy else b""), id_) for id_, is_racy, *one in rows],
+    )
+    db.table("files").transform(
+        drop={"size", "mtime_ns", "ctime_ns", "inode", "is_racy"},
+        defaults={"signature": None},
+        column_order=["id", "path", "signature", "hash", "note"],
+    )

@@ -7,19 +7,6 @@ CREATE TABLE "_sqlite_migrations" (
 );
 CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
     ON "_sqlite_migrations" ("migration_set", "name");
-CREATE TABLE "files" (
-   "id" INTEGER PRIMARY KEY,
-   "path" TEXT NOT NULL,
-   "size" INTEGER NOT NULL,
-   "mtime_ns" INTEGER NOT NULL,
-   "ctime_ns" INTEGER NOT NULL,
-   "inode" INTEGER NOT NULL,
-   "is_racy" INTEGER NOT NULL,
-   "hash" BLOB NOT NULL,
-   "note" TEXT NOT NULL
-);
-CREATE UNIQUE INDEX "idx_files_path"
-    ON "files" ("path");
 CREATE TABLE chunks (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             file INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE,
@@ -97,6 +84,15 @@ CREATE TABLE "circuits" (
    "message" TEXT NOT NULL,
    "hint" TEXT NOT NULL
 );
+CREATE TABLE "files" (
+   "id" INTEGER PRIMARY KEY,
+   "path" TEXT NOT NULL,
+   "signature" BLOB NOT NULL,
+   "hash" BLOB NOT NULL,
+   "note" TEXT NOT NULL
+);
+CREATE UNIQUE INDEX "idx_files_path"
+    ON "files" ("path");
 INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
     VALUES ('mem', 'first', datetime('now'));
 INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
@@ -105,3 +101,5 @@ INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
     VALUES ('mem', 'circuits', datetime('now'));
 INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
     VALUES ('mem', 'joined_by_the_query', datetime('now'));
+INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
+    VALUES ('mem', 'signatures', datetime('now'));

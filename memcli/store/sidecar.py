@@ -1,8 +1,9 @@
 """``memory.vec``: the vectors of ``memory.db`` packed for reading by a process that just started.
 
 One line padded to HEADER bytes (dimension, rows, chunks, generation, model), then the chunk id of
-every row (int64, ascending), then the signs of all rows, then their scales and values. It is written whole and
-renamed into place; a generation that is not the database's means that it belongs to another one.
+every row (int64, ascending), then the signs of all rows, then their scales and values. It is
+written whole and renamed into place; a generation that is not the database's means that it belongs
+to another one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 
 from memcli.backends.base import Backend
 from memcli.model import Chunk
-from memcli.store.chunks import Stamp
+from memcli.store.stamps import RACY, SIGNATURE, Stamp
 from memcli.text.chunk import chunk
 from memcli.text.query import build
 
@@ -20,7 +20,8 @@ DIMENSION = 16
 
 
 def stamp(path: str, size: int = 1, *, is_racy: bool = False) -> Stamp:
-    return Stamp(path, size, 10, 11, 12, is_racy, bytes([size % 256]) * 16)
+    signature = SIGNATURE.pack(10, 11, size, 12) + (RACY if is_racy else b"")
+    return Stamp(path, signature, bytes([size % 256]) * 16)
 
 
 def files(texts: Mapping[str, str]) -> list[tuple[Stamp, list[Chunk]]]:
@@ -151,11 +152,12 @@ def stamps_are_kept(open_index: Open) -> None:
     assert set(backend.stamps()) == set(backend.signatures()) == set(TEXTS)
     size = len(TEXTS["tasks/a.md"])
     assert backend.stamps(["tasks/a.md", "x"]) == {"tasks/a.md": stamp("tasks/a.md", size)}
-    assert backend.signatures()["tasks/a.md"] == (size, 10, 11, 12)
-    new = stamp("tasks/a.md", size)._replace(mtime_ns=99, is_racy=True)
+    assert backend.signatures()["tasks/a.md"] == SIGNATURE.pack(10, 11, size, 12)
+    new = stamp("tasks/a.md", size, is_racy=True)
+    assert new.is_racy and not stamp("tasks/a.md", size).is_racy
     backend.restamp([new])
     assert backend.stamps(["tasks/a.md"]) == {"tasks/a.md": new}
-    assert backend.signatures()["tasks/a.md"] == (size, 99, 11, -1)
+    assert backend.signatures()["tasks/a.md"] == new.signature
 
 
 def vectors_are_found_by_angle(open_index: Open) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.store import chunks, db, embeddings, faults, vectors
-from memcli.store.chunks import Stamp
+from memcli.store.stamps import Stamp
 from memcli.text.chunk import chunk
 
 ROW = vectors.quantise(bytes.fromhex("0000803f") * 8, 8)
@@ -25,7 +25,7 @@ def database(tmp_path: Path) -> Iterator[db.Database]:
 def put(database: db.Database, path: str, text: str) -> None:
     with database.transaction():
         made = chunk(path, text)
-        chunks.put(database, [(Stamp(path, 1, 1, 1, 1, False, b""), made)], "m")
+        chunks.put(database, [(Stamp(path, b"", b""), made)], "m")
 
 
 def option(database: db.Database, name: str) -> int | None:
@@ -46,10 +46,10 @@ def test_the_tuning_of_a_first_load_does_not_stay(
 
 
 def test_a_batch_that_fails_leaves_nothing(database: db.Database) -> None:
-    broken = (Stamp("b.md", 1, 1, 1, 1, False, b""), [None])
+    broken = (Stamp("b.md", b"", b""), [None])
     with pytest.raises(AttributeError), database.transaction():
         made = chunk("a.md", "# A\n\nword")
-        good = (Stamp("a.md", 1, 1, 1, 1, False, b""), made)
+        good = (Stamp("a.md", b"", b""), made)
         chunks.put(database, [good, broken], "m")  # type: ignore[list-item]  # what must fail
     assert chunks.counts(database) == (0, 0)
     put(database, "a.md", "# A\n\nword")

@@ -13,13 +13,15 @@ import time
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from memcli.errors import MemError, StoreError
 from memcli.model import Hits, SearchOptions
 from memcli.ops.doctor import doctor
 from memcli.ops.index import index
 from memcli.ops.search import search
-from memcli.store import db, schema
+from memcli.store import chunks, db, schema
+from memcli.store.stamps import RACY, SIGNATURE, Stamp
 from tests import manual
 from tests.conftest import NOW, PlainUser, Program, opened, write
 
@@ -147,6 +149,31 @@ def test_an_index_with_other_words_gets_those_of_now(root: Path) -> None:
     new = db.connect(str(database(root)))
     assert new.value("SELECT count(*) FROM fts WHERE fts MATCH 'joinedword'") == 0
     assert new.rows(rows) == before
+    new.close()
+
+
+def test_an_index_with_five_columns_for_a_signature_keeps_its_chunks(tmp_path: Path) -> None:
+    old = sqlite3.connect(tmp_path / "memory.db")
+    schema.migrations.apply(Database(old), stop_before="signatures")
+    for id_, (path, is_racy) in enumerate((("a.md", 0), ("b.md", 1)), 1):
+        values = [id_, path, 3, 4, 5, 6, is_racy, b"hash"]
+        old.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'odd')", values)
+        old.execute(f"INSERT INTO chunks VALUES ({id_}, {id_}, 0, 1, 1, '', 1, 'word', '', x'00')")
+    old.execute("PRAGMA user_version = 4")
+    old.commit()
+    old.close()
+    new = db.connect(str(tmp_path / "memory.db"))
+    new.migrate()
+    plain = SIGNATURE.pack(4, 5, 3, 6)
+    assert chunks.stamps(new) == {
+        "a.md": Stamp("a.md", plain, b"hash", "odd"),
+        "b.md": Stamp("b.md", plain + RACY, b"hash", "odd"),
+    }
+    assert [row[1] for row in new.rows("SELECT * FROM chunks")] == [1, 2]
+    assert new.rows("PRAGMA foreign_key_check") == []
+    assert new.value("PRAGMA foreign_keys") == 1
+    new.run("DELETE FROM files WHERE path = 'a.md'")
+    assert [row[1] for row in new.rows("SELECT * FROM chunks")] == [2]
     new.close()
 
 

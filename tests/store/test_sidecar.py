@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memcli.model import Chunk
 from memcli.store import chunks, db, embeddings, sidecar, vectors
-from memcli.store.chunks import Stamp
+from memcli.store.stamps import Stamp
 
 MODEL = "m"
 
@@ -38,7 +38,7 @@ def fill(database: db.Database, rows: np.ndarray, *, each: int = 1) -> list[int]
     count = len(rows) // each
     made = [Chunk(f"{at:064x}", "a.md", at, at + 1, at + 1, "", 1, f"t{at}") for at in range(count)]
     with database.transaction():
-        chunks.put(database, [(Stamp("a.md", 1, 1, 1, 1, False, b""), made)], MODEL)
+        chunks.put(database, [(Stamp("a.md", b"", b""), made)], MODEL)
     embeddings.use_model(database, MODEL)
     blobs = [
         vectors.quantise(rows[at * each : (at + 1) * each].astype("<f4").tobytes(), dimension)

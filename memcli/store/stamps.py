@@ -1,0 +1,35 @@
+"""What a file looked like when it was read, by which an edit shows without reading it again."""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import NamedTuple
+
+# What shows an edit: mtime_ns, ctime_ns (of which no program can put an older one back), size and
+# inode. Bytes, since thousands of them are compared in each search; the later one is the greater.
+SIGNATURE = struct.Struct(">qqqQ")
+RACY = b"?"  # behind one read so shortly after a write that a later edit may not show
+
+
+class Stamp(NamedTuple):
+    """What a file looked like when it was read; with an equal stamp it need not be read again."""
+
+    path: str
+    signature: bytes  # with RACY behind it where a later edit may not show
+    hash: bytes  # blake2b-128 of the bytes
+    note: str = ""  # what was odd about reading it
+
+    @property
+    def is_racy(self) -> bool:
+        return len(self.signature) > SIGNATURE.size
+
+
+def signature(found: os.stat_result) -> bytes:
+    """The signature of a file."""
+    return SIGNATURE.pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+
+
+def changed_at(signature: bytes) -> int:
+    """The ctime_ns in a signature."""
+    return int(SIGNATURE.unpack_from(signature)[1])
