@@ -14,7 +14,6 @@ settings are those of the command line: the user's file, the project's, and ``ME
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 import memcli.ops.append_daily
@@ -75,8 +74,7 @@ def search(
     settings = workspace.settings
     now = datetime.now()
     places = _places(workspace, personal)
-    options = replace(
-        options_of(settings),
+    options = options_of(settings)._replace(
         k=settings.search_k if k is None else k,
         mode=mode or settings.search_mode,
         within=within,

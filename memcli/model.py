@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Progress = Callable[[str, int, int], None]  # called with what is done, how far, and of how much
 
@@ -30,8 +31,7 @@ class Chunk:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(NamedTuple):
     """How to search; None means "not set", never 0."""
 
     k: int = 8

@@ -1,6 +1,5 @@
 """mem search."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
@@ -61,8 +60,7 @@ def run(
     result = search_all(
         places,
         " ".join(query),
-        replace(
-            options_of(settings),
+        options_of(settings)._replace(
             alpha=settings.search_alpha if alpha is None else alpha,
             within=within,
             kind=kind,

@@ -6,7 +6,6 @@ The name, the signature and the first words of a method are what the agent sees 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -80,8 +79,7 @@ class Tools:
         now = datetime.now()
         with self._open(scope) as places:
             settings = places[0].settings
-            options = replace(
-                options_of(settings),
+            options = options_of(settings)._replace(
                 k=k,
                 mode=mode or settings.search_mode,
                 within=within,

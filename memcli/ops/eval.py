@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from math import log2
 
@@ -99,13 +99,13 @@ def evaluate(
     gains are 1, discounts are 1/log2(rank + 1) (Järvelin and Kekäläinen 2002).
     """
     refresh(workspace, now=now.timestamp())
-    options = replace(options_of(workspace.settings), k=DEPTH, refresh=False)
+    options = options_of(workspace.settings)._replace(k=DEPTH, refresh=False)
     scores, missed = [], []
     notes: list[str] = []
     for mode in modes:
         rows = []
         for done, question in enumerate(questions):
-            result = search(workspace, question.query, replace(options, mode=mode), now=now)
+            result = search(workspace, question.query, options._replace(mode=mode), now=now)
             notes += result.notes
             ranks = _ranks(result.hits, question.expect)
             if not ranks:

@@ -7,7 +7,7 @@ section or pose as somebody, and marks around it keep writers from remembering i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from memcli.edit import read
@@ -185,7 +185,7 @@ def _search(places: Sequence[Workspace], query: str, now: datetime) -> Hits:
             "none",
             notes=joined_notes((it.scope, it.take_notes()) for it in places),
         )
-    options = replace(options_of(places[0].settings), k=PASSAGES)
+    options = options_of(places[0].settings)._replace(k=PASSAGES)
     return search_all(places, query, options, now=now)
 
 

@@ -24,7 +24,7 @@ def search_all(
     """
     wide = options
     if len(places) > 1:
-        wide = replace(options, k=max(options.k, rank.POOL), max_chars=None, min_score=None)
+        wide = options._replace(k=max(options.k, rank.POOL), max_chars=None, min_score=None)
     answers = [_scoped(search(it, text, wide, now=now), it.scope) for it in places]
     if len(answers) == 1:
         return answers[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import _thread
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ class Builtin:
     is_remote = False
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._opened: Model | None = None
 
     def embed_query(self, text: str) -> bytes:

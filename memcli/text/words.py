@@ -17,11 +17,11 @@ TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 _LONGEST = 64  # characters of a joined identifier; longer ones are hashes and data
 _WORD_SPACES = {code: 32 for code in range(128) if not chr(code).isalnum()}
 
-# A pattern, not compiled: few queries meet it.
-_SHARP = "#(?<=[A-Za-z]#)"
 _HUMPED = re.compile(r"[A-Z](?<=[a-z].)|[A-Z](?<=[A-Z].)(?=[a-z]{2})")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_SIGNED = re.compile(r"[+#](?<=\b[A-Za-z].)\+?(?:(?<=\+\+)|(?<=#))(?!\w)")
+# Patterns, not compiled: few queries meet them.
+_SHARP = "#(?<=[A-Za-z]#)"
+_SIGNED = r"[+#](?<=\b[A-Za-z].)\+?(?:(?<=\+\+)|(?<=#))(?!\w)"
 _SIGN_NAMES = {"++": "plusplus", "#": "sharp"}
 
 
@@ -72,11 +72,11 @@ def _token(word: str) -> str:
 
 def sign_names(text: str) -> list[str]:
     """Return the words for C++, C#, F# and their like, whose signs no tokenizer keeps."""
-    if ("+" not in text or "++" not in text) and re.search(_SHARP, text) is None:
+    if "++" not in text and ("#" not in text or re.search(_SHARP, text) is None):
         return []
     return [
         text[sign.start() - 1].lower() + _SIGN_NAMES[sign.group()]
-        for sign in _SIGNED.finditer(text)
+        for sign in re.finditer(_SIGNED, text)
     ]
 
 

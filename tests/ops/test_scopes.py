@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,7 +86,7 @@ def test_fewer_hits_are_the_first_of_more(
         write(roots[number % 2], f"notes/{number}.md", " ".join(words) + f" {number}\n")
     places = [opened(root) for root in roots]
     places[1].scope = "personal"
-    few, many = (search_all(places, query, replace(KEYWORD, k=n), now=NOW) for n in (k, k + 4))
+    few, many = (search_all(places, query, KEYWORD._replace(k=n), now=NOW) for n in (k, k + 4))
     assert few.hits == many.hits[:k]
     scores = [hit.score for hit in many.hits]
     assert scores == sorted(scores, reverse=True)
@@ -100,9 +99,9 @@ def test_a_limit_of_characters_and_of_score_hold_for_all(
 ) -> None:
     write(root_of(personal), "notes/alarm.md", "alarm " * 50 + "\n")
     places = [workspace, personal]
-    short = search_all(places, "alarm", replace(KEYWORD, max_chars=400), now=NOW)
+    short = search_all(places, "alarm", KEYWORD._replace(max_chars=400), now=NOW)
     assert sum(len(hit.body) for hit in short.hits) <= 400
-    good = search_all(places, "alarm", replace(KEYWORD, min_score=0.5), now=NOW)
+    good = search_all(places, "alarm", KEYWORD._replace(min_score=0.5), now=NOW)
     assert good.hits
     assert all(hit.score >= 0.5 for hit in good.hits)
 

@@ -337,7 +337,7 @@ def test_an_entry_opens_whatever_it_stands_in():
     for before in ["```\ncode", "<!-- open", "> quote", "- item\n\n  ~~~", "text", "    code"]:
         text = f"{before}\n## 10:30 — plan\nbody\n"
         line = text[: text.index("## 10:30")].count("\n") + 1
-        found = outline(text, LOG_HEADING.match)
+        found = outline(text, re.compile(LOG_HEADING).match)
         assert found[-2:] == [("heading", line, line), ("paragraph", line + 1, line + 1)]
 
 
@@ -389,7 +389,7 @@ def test_a_title_of_a_megabyte_is_cut():
 def test_any_bytes_scan_and_blocks_are_in_order(data):
     lines = split_lines(decode(data)[0])
     last = 0
-    for block in scan(lines, LOG_HEADING.match):
+    for block in scan(lines, re.compile(LOG_HEADING).match):
         assert last < block.start_line <= block.end_line <= len(lines)
         last = block.end_line
 
