@@ -17,8 +17,7 @@ from typing import NamedTuple
 Progress = Callable[[str, int, int], None]  # called with what is done, how far, and of how much
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A slice of one memory file; ``body`` is exactly lines ``start_line`` to ``end_line``."""
 
     id: str  # sha256 of path, start line and body, in hex

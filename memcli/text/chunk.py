@@ -120,6 +120,7 @@ class _Cutter:
         self.overlap = overlap
         weights = weigh_each(lines[start - 1 : end])
         self.before = [0, *accumulate(weights)]  # weight of all lines before each
+        self.ends = [len(line) - len(line.rstrip("\r\n")) for line in lines]
         self.solid: list[tuple[int, int]] = []  # blocks that a chunk should not begin within
 
     def parts(self) -> Iterator[tuple[int, int, str, int]]:
@@ -142,9 +143,8 @@ class _Cutter:
 
     def _tokens(self, start: int, end: int) -> int:
         """Estimate the tokens of these lines, without the last one's end."""
-        closing = self.lines[end - 1]
         weight = self.before[end - self.start + 1] - self.before[start - self.start]
-        return (weight - len(closing) + len(closing.rstrip("\r\n")) + 3) // 4
+        return (weight - self.ends[end - 1] + 3) // 4
 
     def _segments(self) -> list[_Segment]:
         """List the segments of the section in order; only one line alone can be over the budget."""
