@@ -17,6 +17,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from memcli import layout
 from memcli.workspace import Workspace, open_workspace
 from tests.servers import Server, serving
 
@@ -111,7 +112,13 @@ def workspace(project: Path) -> Iterator[Workspace]:
 
 
 def copied(name: str, to: Path) -> Path:
-    shutil.copytree(FIXTURES / name, to, symlinks=True)
+    """A workspace of fixtures/ as a clone has it, whatever was tried out there."""
+    made = shutil.ignore_patterns(*layout.IGNORED.replace("/", "").split())
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return made(folder, names) if os.path.basename(folder) == layout.HOME else set()
+
+    shutil.copytree(FIXTURES / name, to, symlinks=True, ignore=ignored)
     return to
 
 
