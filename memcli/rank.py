@@ -71,10 +71,6 @@ ANSWER_DEPTH = 10  # hits that are looked at
 # The built-in model reads English; other scripts come out near to one another.
 FOREIGN_DISCOUNT = 0.1
 
-BM25_K1 = 1.2  # both as fixed in FTS5
-BM25_B = 0.75
-BM25_LEAST_IDF = 1e-6
-
 
 class Candidate(NamedTuple):
     """A chunk that a leg found.
@@ -303,37 +299,6 @@ def cut(body: str, most: int) -> str:
         if end > len(head) // 2:
             return head[:end].rstrip()
     return head
-
-
-def bm25(
-    counts: Sequence[Sequence[float]], lengths: Sequence[int], *, weights: Sequence[float] = ()
-) -> list[float]:
-    """Score documents as FTS5's ``bm25()`` does, with the sign turned.
-
-    ``counts`` has a row for each document of the collection: how often each part of the query
-    occurs in it (over columns, already weighted); ``lengths`` are their sizes in tokens.
-    ``weights`` multiplies parts; 1 each when left out.
-    """
-    total = len(counts)
-    mean = sum(lengths) / total if total and any(lengths) else 1.0
-    parts = range(len(counts[0]) if counts else 0)
-    idf = [_idf(total, sum(row[part] > 0 for row in counts)) for part in parts]
-    return [
-        sum(
-            (weights[part] if weights else 1.0)
-            * idf[part]
-            * row[part]
-            * (BM25_K1 + 1)
-            / (row[part] + BM25_K1 * (1 - BM25_B + BM25_B * length / mean))
-            for part in parts
-            if row[part] > 0
-        )
-        for row, length in zip(counts, lengths, strict=True)
-    ]
-
-
-def _idf(total: int, having: int) -> float:
-    return max(log((total - having + 0.5) / (having + 0.5)), BM25_LEAST_IDF)
 
 
 def _places(scored: Iterable[tuple[Candidate, float | None]]) -> dict[int, int]:

@@ -1,7 +1,5 @@
 """The order of hits: what must hold for any candidates, and the published formulas."""
 
-import sqlite3
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +12,6 @@ from memcli.rank import (
     Candidate,
     alpha_for,
     blend,
-    bm25,
     bonus,
     cut,
     decay,
@@ -27,8 +24,6 @@ from memcli.rank import (
     sharpen,
     stretch,
 )
-from memcli.text.query import build, count
-from memcli.text.words import TOKENIZER, tokens
 
 scores = st.floats(0, 30, allow_nan=False)
 cosines = st.floats(-1, 1, allow_nan=False)
@@ -278,29 +273,3 @@ def test_a_body_is_cut_after_a_line_or_a_word() -> None:
     assert cut("one two three", 7) == "one two"
     assert cut("x" * 50, 10) == "x" * 10
     assert cut("short", 10) == "short"
-
-
-def test_bm25_is_that_of_fts5() -> None:
-    bodies = [
-        "the write queue was dropped",
-        "queue queue queue and a long tail of other words that make this one longer",
-        "nothing here",
-        "write it down, write it up",
-        "lunch",
-        "more lunch for the team",
-    ]
-    query = build("write queue dropped")
-    with sqlite3.connect(":memory:") as db:
-        db.execute(f'CREATE VIRTUAL TABLE fts USING fts5(body, tokenize="{TOKENIZER}")')
-        db.executemany("INSERT INTO fts VALUES (?)", [(body,) for body in bodies])
-        rows = db.execute(
-            "SELECT rowid - 1, -bm25(fts) FROM fts WHERE fts MATCH ?", (query.match,)
-        ).fetchall()
-    db.close()
-    stored = [tokens(body) for body in bodies]
-    own = bm25(
-        [[count(part, body) for part in query.parts] for body in stored], [len(s) for s in stored]
-    )
-    assert {at: pytest.approx(score) for at, score in rows} == {
-        at: score for at, score in enumerate(own) if score
-    }

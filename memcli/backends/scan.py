@@ -16,7 +16,8 @@ from memcli.store.chunks import Place
 from memcli.store.embeddings import Pending, passage_key
 from memcli.store.stamps import Stamp
 from memcli.store.vectors import best_cosine, quantise, unpack
-from memcli.text.query import Part, Query, count, matches, stored_tokens
+from memcli.text.matching import bm25, count, matches, stored_tokens
+from memcli.text.query import Part, Query
 from memcli.text.words import normalise
 
 
@@ -101,7 +102,7 @@ class ScanBackend:
         lengths = [sum(map(len, row.columns)) for row in self._rows.values()]
         # A phrase stands twice in the expression for FTS5, which then counts it twice.
         weights = [1 + (part in phrases) for part in parts]
-        return dict(zip(self._rows, rank.bm25(counts, lengths, weights=weights), strict=True))
+        return dict(zip(self._rows, bm25(counts, lengths, weights=weights), strict=True))
 
     def rarities(self, query: Query) -> dict[Part, float]:
         held = [self.held(query, chunk) for chunk in self._rows]

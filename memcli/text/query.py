@@ -1,4 +1,4 @@
-"""Turn any string into a search: an FTS5 expression, its parts, and the same test without FTS5.
+"""Turn any string into a search: an FTS5 expression and its parts.
 
 Every verb that searches builds its query here. Nothing typed is an operator but a pair of double
 quotes around a phrase; every term reaches FTS5 in quotes, so no string is a syntax error.
@@ -150,37 +150,6 @@ def closeness(query: Query, kept: Iterable[Part]) -> str:
     return expression(
         pair for pair in query.pairs if pair.words[0] in words and pair.words[-1] in words
     )
-
-
-def stored_tokens(heading: str, body: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens of the three indexed columns of a chunk: heading, body, extra."""
-    from memcli.text.extra import extra_terms  # spared where FTS5 does all of this
-
-    return tokens(heading), tokens(body), tokens(extra_terms(heading, body))
-
-
-def count(part: Part, stored: Sequence[str]) -> int:
-    """Count how often a part occurs in the tokens of one column."""
-    wanted = part.tokens
-    if not wanted:
-        return 0
-    first = wanted[0]
-    if len(wanted) == 1:
-        return stored.count(first)
-    size = len(wanted)
-    return sum(
-        token == first and tuple(stored[at : at + size]) == wanted
-        for at, token in enumerate(stored)
-    )
-
-
-def matches(query: Query, columns: Sequence[Sequence[str]]) -> bool:
-    """Say whether FTS5 would return a chunk with these columns for ``query.match``."""
-
-    def occurs(part: Part) -> bool:
-        return any(count(part, column) for column in columns)
-
-    return all(map(occurs, query.phrases)) and any(map(occurs, query.parts))
 
 
 def coverage(query: Query, held: Collection[Part], weights: Mapping[Part, float]) -> float:

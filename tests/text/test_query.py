@@ -8,14 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memcli.text.extra import extra_terms
+from memcli.text.matching import matches, stored_tokens
 from memcli.text.query import (
     STOP_WORDS,
     build,
     closeness,
     coverage,
     expression,
-    matches,
-    stored_tokens,
 )
 from memcli.text.words import TOKENIZER
 
