@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli import backends, config, layout, lock, providers, tables
-from memcli.errors import StoreError, WorkspaceError
+from memcli.errors import ConflictError, StoreError, WorkspaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from typing import Any
 
@@ -136,6 +136,16 @@ class Workspace:
         limit = self.settings.index_wait if wait is None else wait
         with lock.hold(self.layout.lock, verb, limit):
             yield
+
+    def write_if_free(self, verb: str, write: Callable[[], None]) -> None:
+        """Do a write that only saves time or counts, or leave it to another time."""
+        if not self.is_writable:
+            return
+        try:
+            with self.lock(verb, wait=0):
+                write()
+        except (ConflictError, WorkspaceError):
+            return
 
     @contextmanager
     def edit(

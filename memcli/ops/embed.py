@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from memcli.errors import ProviderError
-from memcli.model import Progress
+from memcli.errors import ConflictError, ProviderError, WorkspaceError
+from memcli.model import IndexState, Progress
 from memcli.store.embeddings import Pending, passage
 from memcli.workspace import Workspace
 
@@ -56,7 +57,28 @@ def embed_newest(workspace: Workspace, *, now: float) -> int:
     return len(waiting)
 
 
-def embed_slice(workspace: Workspace, chunks: Sequence[int], *, seconds: float, now: float) -> int:
+def embed_found(
+    workspace: Workspace, chunks: Sequence[int], state: IndexState, *, now: float
+) -> IndexState:
+    """Spend a small slice on the pending chunks that this query found, and say what is left."""
+    assert workspace.embedder is not None
+    seconds = workspace.settings.embedding_slice_ms / 1000
+    done = 0
+    if seconds and chunks and not workspace.embedder.is_remote and workspace.is_writable:
+        try:
+            done = _embed_slice(workspace, chunks, seconds=seconds, now=now)
+        except (ConflictError, WorkspaceError, ProviderError) as error:
+            workspace.notes.append(f"no vectors were made: {error}")
+    left = state.pending - done
+    if left:
+        workspace.notes.append(
+            f"{left} of {state.chunks} chunks have no vectors yet and are found by keyword only;"
+            " run: mem index"
+        )
+    return replace(state, pending=left)
+
+
+def _embed_slice(workspace: Workspace, chunks: Sequence[int], *, seconds: float, now: float) -> int:
     """Embed what is pending of `chunks`, in their order, one by one until the time is spent."""
     deadline = time.monotonic() + seconds
     done = 0

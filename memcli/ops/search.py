@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
 from memcli import layout, rank
 from memcli.config import Settings
-from memcli.errors import ConflictError, ProviderError, UsageError, WorkspaceError
-from memcli.model import Chunk, Hit, Hits, IndexState, SearchOptions
+from memcli.errors import UsageError
+from memcli.model import Chunk, Hit, Hits, SearchOptions
 from memcli.ops.refresh import refresh, state_of
 from memcli.store.db import DamagedError
 from memcli.text.dates import date_of
@@ -61,9 +61,17 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
     if options.mode != "vector":
         by_word = workspace.backend.keyword(query, n, within=within)
     by_meaning: dict[int, float] = {}
-    vector = _query_vector(workspace, text, options, seconds)
+    vector = None
+    if options.mode != "keyword" and options.alpha != 1:
+        from memcli.ops.question import query_vector  # spared a search by words
+
+        is_required = options.mode == "vector"
+        vector = query_vector(workspace, text, is_required=is_required, now=seconds)
     if vector is not None:
-        state = _embed_some(workspace, [chunk for chunk, _ in by_word], state, seconds)
+        if state.pending:
+            from memcli.ops.embed import embed_found  # only while something is pending
+
+            state = embed_found(workspace, [chunk for chunk, _ in by_word], state, now=seconds)
         by_meaning = dict(workspace.backend.nearest(vector, n, within=within))
         rest = [chunk for chunk, _ in by_word if chunk not in by_meaning]
         by_meaning.update(workspace.backend.cosines(vector, rest))
@@ -91,112 +99,9 @@ def record(workspace: Workspace, hits: Hits, *, now: float, others: Collection[s
     """
     ids = [hit.chunk_id for hit in hits.hits]
     if ids:
-        _if_possible(workspace, lambda: workspace.backend.record(ids, int(now)))
+        workspace.write_if_free("search", lambda: workspace.backend.record(ids, int(now)))
     if others:
-        _if_possible(workspace, lambda: workspace.backend.note_uses(others, int(now)))
-
-
-def _if_possible(workspace: Workspace, write: Callable[[], None]) -> None:
-    """Do a write that only saves time or counts, or leave it to the next search."""
-    if not workspace.is_writable:
-        return
-    try:
-        with workspace.lock("search", wait=0):
-            write()
-    except (ConflictError, WorkspaceError):
-        return
-
-
-def _query_vector(
-    workspace: Workspace, text: str, options: SearchOptions, now: float
-) -> bytes | None:
-    """The question's vector, or None where this search goes by words alone."""
-    if options.mode == "keyword" or options.alpha == 1:
-        return None
-    embedder = workspace.embedder
-    if embedder is None:
-        if options.mode == "vector":
-            raise UsageError(
-                "a search by meaning needs an embedding provider",
-                hint="mem config set embedding.provider builtin",
-            )
-        return None
-    backend = workspace.backend
-    kept = backend.model()
-    is_ours = kept == embedder.name
-    if kept and not is_ours and _has_vectors(workspace):
-        workspace.notes.append(
-            f"re-embed needed: the vectors here are of {kept}, the settings say {embedder.name};"
-            " searched by keyword; run: mem index"
-        )
-        return None
-    vector = backend.query_vector(text) if is_ours else None
-    if vector is None:
-        try:
-            vector = embedder.embed_query(text)
-        except ProviderError as error:
-            if options.mode == "vector":
-                raise
-            workspace.notes.append(f"searched by keyword only, no embedding: {error.with_hint}")
-            return None
-        _keep_query(workspace, text, vector, now)
-    if is_ours and embedder.is_remote and not _fits(workspace, vector):
-        return None
-    return vector
-
-
-def _keep_query(workspace: Workspace, text: str, vector: bytes, now: float) -> None:
-    backend, embedder = workspace.backend, workspace.embedder
-    assert embedder is not None
-
-    def keep() -> None:
-        if backend.model() != embedder.name:
-            backend.use_model(embedder.name)
-        backend.keep_query(text, vector, int(now))
-
-    _if_possible(workspace, keep)
-
-
-def _fits(workspace: Workspace, vector: bytes) -> bool:
-    """Whether a question's vector can be compared; if not, that is noted."""
-    size, kept = len(vector) // 4, workspace.backend.dimension()
-    if not kept or size == kept or not _has_vectors(workspace):
-        return True
-    workspace.notes.append(
-        f"re-embed needed: the vectors here have {kept} values, {workspace.backend.model()} makes"
-        f" {size} now; searched by keyword; run: mem index"
-    )
-    return False
-
-
-def _has_vectors(workspace: Workspace) -> bool:
-    _, chunks, pending = workspace.backend.counts()
-    return pending < chunks
-
-
-def _embed_some(
-    workspace: Workspace, chunks: Sequence[int], state: IndexState, now: float
-) -> IndexState:
-    """Spend a small slice on the pending chunks that this query found, and say what is left."""
-    embedder = workspace.embedder
-    if not state.pending or embedder is None:
-        return state
-    seconds = workspace.settings.embedding_slice_ms / 1000
-    done = 0
-    if seconds and chunks and not embedder.is_remote and workspace.is_writable:
-        from memcli.ops.embed import embed_slice  # only while something is pending
-
-        try:
-            done = embed_slice(workspace, chunks, seconds=seconds, now=now)
-        except (ConflictError, WorkspaceError, ProviderError) as error:
-            workspace.notes.append(f"no vectors were made: {error}")
-    left = state.pending - done
-    if left:
-        workspace.notes.append(
-            f"{left} of {state.chunks} chunks have no vectors yet and are found by keyword only;"
-            " run: mem index"
-        )
-    return replace(state, pending=left)
+        workspace.write_if_free("search", lambda: workspace.backend.note_uses(others, int(now)))
 
 
 def _ranked(
