@@ -28,10 +28,11 @@ def shortlisted(
     table = np.frombuffer(all_signs, word).reshape(-1, len(wanted))
     if len(rows) < len(table):
         table = table[np.asarray(rows)]
-    far = np.empty(len(table), np.int32)
+    far = np.zeros(len(table), np.int32)
     for at in range(0, len(table), BLOCK):
         bits = np.bitwise_count(table[at : at + BLOCK] ^ wanted)
-        bits.sum(axis=1, dtype=np.int32, out=far[at : at + BLOCK])
+        for column in bits.T:  # twice as fast as to sum the few values of each row
+            far[at : at + BLOCK] += column
     limit = np.partition(far, shortlist - 1)[shortlist - 1]
     return [rows[place] for place in np.nonzero(far <= limit)[0].tolist()]
 
