@@ -179,9 +179,11 @@ def words_first(ranked: list[Ranked]) -> list[Ranked]:
     most = max((hit.score for hit in rest), default=0.0)
     if not found or most <= least:
         return found + rest
-    lower = least / most
+    lower = least / most  # rounded, so that most times this may be the least and a little more
     return found + [
-        hit._replace(score=hit.score * lower, fused=hit.fused * lower, bonus=hit.bonus * lower)
+        hit._replace(
+            score=min(hit.score * lower, least), fused=hit.fused * lower, bonus=hit.bonus * lower
+        )
         for hit in rest
     ]
 

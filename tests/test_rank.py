@@ -23,6 +23,7 @@ from memcli.rank import (
     reward,
     sharpen,
     stretch,
+    words_first,
 )
 
 scores = st.floats(0, 30, allow_nan=False)
@@ -206,6 +207,26 @@ def test_ties_break_by_path_and_line() -> None:
         for n, (path, line) in enumerate([("b.md", 1), ("a.md", 9), ("a.md", 2)])
     ]
     assert [hit.candidate.id for hit in rank(pool)] == [2, 1, 0]
+
+
+@given(candidates(), st.sampled_from(["blend", "rrf"]))
+def test_words_first_keeps_the_scores_in_order(pool: list[Candidate], fusion: str) -> None:
+    hits = words_first(rank(pool, fusion=fusion))
+    has_words = [hit.candidate.bm25 is not None for hit in hits]
+    assert has_words == sorted(has_words, reverse=True)
+    near = [hit.score for hit in hits if hit.bm25_rank or hit.cosine_rank]
+    assert near == sorted(near, reverse=True)
+
+
+def test_words_first_lowers_the_rest_to_the_last_at_most() -> None:
+    pool = [
+        Candidate(id=1, path="a.md", line=1, bm25=5.0),
+        Candidate(id=2, path="b.md", line=1, cosine=0.9),
+    ]
+    first, second = rank(pool)
+    for least in (n / 1_000_003 for n in range(1, 1_000)):
+        found, rest = words_first([first._replace(score=least), second._replace(score=1 / 97)])
+        assert found.score >= rest.score
 
 
 def test_min_score_cuts_the_tail() -> None:
