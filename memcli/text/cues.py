@@ -6,25 +6,37 @@ English in full, and the plain words for it in the languages that teams write th
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 
 class Cue:
-    """Ways to say one thing, in any case."""
+    """Ways to say one thing, in any case; compiled on first use, since a text meets few of all."""
 
     def __init__(self, *patterns: str) -> None:
-        ways = [way for pattern in patterns for way in _ways(pattern)]
+        self._patterns = patterns
+
+    @cached_property
+    def _ways(self) -> list[str]:
+        return [way for pattern in self._patterns for way in _parted(pattern)]
+
+    @cached_property
+    def _plain(self) -> re.Pattern[str]:
+        """The ways that ASCII text may meet: it is spared all other scripts."""
         # A pattern is tried at each place of a text; with one test for "a word begins here" before
-        # all others, most places cost no more than that. ASCII text is spared all other scripts.
-        plain = [way for way in ways if way.isascii()]
+        # all others, most places cost no more than that.
+        plain = [way for way in self._ways if way.isascii()]
         begun = [way.removeprefix(r"\b") for way in plain if way.startswith(r"\b")]
         first = [way.removeprefix("^") for way in plain if way.startswith("^")]
         rest = [way for way in plain if not way.startswith((r"\b", "^"))]
         groups = [rf"\b(?:{'|'.join(begun)})"] * bool(begun) + [rf"^(?:{'|'.join(first)})"] * bool(
             first
         )
-        self._plain = re.compile("|".join([*groups, *rest]) or "(?!)", re.IGNORECASE)
-        wide = [way for way in ways if not way.isascii()]
-        self._wide = re.compile("|".join(wide) or "(?!)", re.IGNORECASE)
+        return re.compile("|".join([*groups, *rest]) or "(?!)", re.IGNORECASE)
+
+    @cached_property
+    def _wide(self) -> re.Pattern[str]:
+        wide = [way for way in self._ways if not way.isascii()]
+        return re.compile("|".join(wide) or "(?!)", re.IGNORECASE)
 
     def is_in(self, text: str) -> bool:
         """Whether a text says it anywhere."""
@@ -34,7 +46,7 @@ class Cue:
         return bool(self._plain.search(straight) or self._wide.search(straight))
 
 
-def _ways(pattern: str) -> list[str]:
+def _parted(pattern: str) -> list[str]:
     """Split a pattern at the bars that stand in no group."""
     ways = [""]
     depth = 0
