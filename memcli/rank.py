@@ -109,13 +109,11 @@ def rank(
     alpha: float | None = None,
     fusion: str = "blend",
     min_cosine: float = MIN_COSINE,
-    min_score: float | None = None,
 ) -> list[Ranked]:
     """Order the candidates, best first, without those that must not be shown.
 
     ``alpha`` is the weight of BM25, 0.5 when outside 0 to 1. Candidates beyond ``POOL`` in both
-    legs follow all others, in the order of BM25 and then of the cosine. ``min_score`` cuts what
-    scores lower.
+    legs follow all others, in the order of BM25 and then of the cosine.
     """
     pool = list(candidates)
     alpha = ALPHA if alpha is None else alpha if 0 <= alpha <= 1 else 0.5
@@ -123,8 +121,10 @@ def rank(
     by_cosine = _places((c, c.cosine) for c in pool)
     if not by_bm25 or not by_cosine:
         alpha = 1.0 if by_bm25 else 0.0
-    best_bm25 = [c.bm25 for c in pool if c.id in by_bm25 and c.bm25 is not None]
-    best_cosine = [c.cosine for c in pool if c.id in by_cosine and c.cosine is not None]
+    scores = [c.bm25 for c in pool if c.id in by_bm25 and c.bm25 is not None]
+    least, most = min(scores, default=0.0), max(scores, default=0.0)
+    cosines = [c.cosine for c in pool if c.id in by_cosine and c.cosine is not None]
+    nearest = max(cosines, default=0.0)
     ranked = []
     for candidate in pool:
         if not is_relevant(candidate, alpha=alpha, min_cosine=min_cosine):
@@ -135,14 +135,13 @@ def rank(
         else:
             fused = sharpen(
                 blend(
-                    stretch(candidate.bm25, best_bm25),
-                    nearness(candidate.cosine, max(best_cosine, default=0.0)),
+                    stretch(candidate.bm25, least, most),
+                    nearness(candidate.cosine, nearest),
                     alpha=alpha,
                 )
             )
         ranked.append(_scored(candidate, fused, places))
-    ranked.sort(key=_order)
-    return [hit for hit in ranked if min_score is None or hit.score >= min_score]
+    return sorted(ranked, key=_order)
 
 
 def reward(
@@ -226,15 +225,14 @@ def rarity(total: int, having: int) -> float:
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def stretch(score: float | None, best: Sequence[float]) -> float | None:
-    """Return a BM25 score's place between the worst (0) and the best (1) of its pool."""
-    if score is None or not best:
+def stretch(score: float | None, least: float, most: float) -> float | None:
+    """Return a BM25 score's place between the least (0) and the most (1) of its pool."""
+    if score is None:
         return None
-    top = max(best)
-    span = max(top - min(best), BM25_RANGE * top)
+    span = max(most - least, BM25_RANGE * most)
     if span <= 0:
         return 1.0
-    return min(1.0, max(0.0, 1.0 - (top - score) / span))
+    return min(1.0, max(0.0, 1.0 - (most - score) / span))
 
 
 def nearness(cosine: float | None, top: float) -> float | None:
