@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memcli import layout
 from memcli.errors import RefusedError, UsageError, WorkspaceError
-from memcli.store.stamps import SIGNATURE, changed_at, signature
+from memcli.store.stamps import SIGNATURE, signature
 from memcli.workspace import Workspace
 
 LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
@@ -114,49 +114,27 @@ def _differ_named(workspace: Workspace, paths: Collection[str]) -> Difference | 
 
 
 def differ_quickly(workspace: Workspace) -> Difference:
-    """Compare the newest files, and folders whose own time changed, in a workspace too big to walk.
+    """Compare the names of all files, and look at the newest, in a workspace too big to walk.
 
     An edit within an old file is not seen, which the answer says: its index is partial.
     """
     memory = workspace.layout.memory
     signatures = workspace.backend.signatures()
+    found = layout.names(workspace.layout)
     from heapq import nlargest  # spared where a walk is short
 
-    newest = nlargest(NEWEST, signatures, key=signatures.__getitem__)
-    last_write = changed_at(signatures[newest[0]]) if newest else 0
-    changed: list[tuple[str, os.stat_result]] = []
-    removed: list[str] = []
-    for path in newest:
+    changed = list(_newcomers(memory, found - signatures.keys()))
+    for path in nlargest(NEWEST, found & signatures.keys(), key=signatures.__getitem__):
         try:
-            found = os.stat(os.path.join(memory, path), follow_symlinks=False)
+            stat = os.stat(os.path.join(memory, path), follow_symlinks=False)
         except FileNotFoundError:
-            removed.append(path)
-            continue
+            continue  # deleted since it was listed
         except OSError as error:
             raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
-        if signatures[path] != signature(found):
-            changed.append((path, found))
-    for folder in {path.rpartition("/")[0] for path in signatures} | {""}:
-        names = _names(os.path.join(memory, folder), since=last_write)
-        if names is None:
-            continue
-        known = {path for path in signatures if path.rpartition("/")[0] == folder}
-        now = {f"{folder}/{name}" if folder else name for name in names}
-        removed += known - now
-        changed += _newcomers(memory, now - known)
-    return Difference(tuple(changed), tuple(dict.fromkeys(removed)), 0, (), is_partial=True)
-
-
-def _names(folder: str, *, since: int) -> list[str] | None:
-    """The names in a folder, or None when its own time says that they are as they were `since`."""
-    try:
-        if os.stat(folder).st_mtime_ns <= since:
-            return None
-        return [name for name in os.listdir(folder) if name.endswith(".md") and name[0] != "."]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise WorkspaceError(f"cannot list {folder}: {error.strerror}") from error
+        if signatures[path] != signature(stat):
+            changed.append((path, stat))
+    removed = tuple(signatures.keys() - found)
+    return Difference(tuple(changed), removed, 0, (), is_partial=True)
 
 
 def _newcomers(memory: str, paths: Collection[str]) -> Iterator[tuple[str, os.stat_result]]:

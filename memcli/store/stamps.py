@@ -28,8 +28,3 @@ class Stamp(NamedTuple):
 def signature(found: os.stat_result) -> bytes:
     """The signature of a file."""
     return SIGNATURE.pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
-
-
-def changed_at(signature: bytes) -> int:
-    """The ctime_ns in a signature."""
-    return int(SIGNATURE.unpack_from(signature)[1])

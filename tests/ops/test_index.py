@@ -21,6 +21,7 @@ from memcli import layout
 from memcli.errors import RefusedError, UsageError, WorkspaceError
 from memcli.model import Chunk, SearchOptions
 from memcli.ops import index as indexing
+from memcli.ops.append_daily import append_daily
 from memcli.ops.differ import LARGEST, differ
 from memcli.ops.embed import embed_pending
 from memcli.ops.index import apply, index
@@ -501,6 +502,16 @@ def test_a_quick_look_sees_what_is_new(project: Path) -> None:
     assert paths(workspace, "brandnew") == []
     index(workspace, now=time.time())
     assert dump(workspace) == fresh(project)
+    workspace.close()
+
+
+def test_a_quick_look_sees_files_made_before_an_entry_and_in_new_folders(project: Path) -> None:
+    workspace = opened(project, index_walk_limit="5")
+    index(workspace, now=time.time())
+    write(project, "tasks/by-hand.md", "a zebra by hand")
+    write(project, "tasks/new/deep/x.md", "an okapi in a new folder")
+    append_daily(workspace, "an entry after both", stage="note", now=NOW)
+    assert {*paths(workspace, "zebra okapi")} == {"tasks/by-hand.md", "tasks/new/deep/x.md"}
     workspace.close()
 
 
