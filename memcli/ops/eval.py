@@ -121,25 +121,23 @@ def evaluate(
 
 
 def _ranks(hits: Sequence[Hit], expect: Sequence[str]) -> list[int]:
-    """The ranks, from 1, at which expected places were first found."""
-    places = [parse_place(place) for place in expect]
+    """The rank, from 1, of the first hit that touches each expected place, where there is one."""
     ranks = []
-    left = list(places)
-    for rank, hit in enumerate(hits, 1):
-        for place in left:
-            path, first, last = place
+    for path, first, last in map(parse_place, expect):
+        for rank, hit in enumerate(hits, 1):
             is_there = hit.path == path and hit.start_line <= (last or first or hit.end_line)
             if is_there and hit.end_line >= (first or 1):
                 ranks.append(rank)
-                left.remove(place)
                 break
-    return ranks
+    return sorted(ranks)
 
 
 def _measures(ranks: Sequence[int], expected: int) -> tuple[float, float, float, float, float]:
     def recall(depth: int) -> float:
         return sum(rank <= depth for rank in ranks) / expected
 
-    ideal = sum(1 / log2(rank + 1) for rank in range(1, min(expected, DEPTH) + 1))
-    gain = sum(1 / log2(rank + 1) for rank in ranks)
+    answers = {*ranks}  # a hit may touch several places and gains once
+    most = min(len(answers) + expected - len(ranks), DEPTH)
+    ideal = sum(1 / log2(rank + 1) for rank in range(1, most + 1))
+    gain = sum(1 / log2(rank + 1) for rank in answers)
     return recall(1), recall(5), recall(10), 1 / ranks[0] if ranks else 0.0, gain / ideal
