@@ -1,4 +1,7 @@
-"""Where the search index lives: an open set; a new member is one file and one line here."""
+"""Where the search index lives: an open set.
+
+A new member is one file and one line here; ``Workspace.open_backend`` chooses.
+"""
 
 TABLE = {
     "scan": "memcli.backends.scan",

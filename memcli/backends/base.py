@@ -112,16 +112,16 @@ class Backend(Protocol):
     def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
         """Up to `n` chunks that wait for vectors: of `first` only, in its order, or the newest."""
 
-    def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
-        """Store float32 vectors (joined where a key has several) by key. `now` is in unix seconds.
+    def put_vectors(self, model: str, made: Sequence[tuple[bytes, bytes]], dimension: int) -> None:
+        """Store float32 vectors (joined where a key has several) of `model` by key.
 
         Raises ValueError for bytes that are no vectors of that dimension.
         """
 
-    def query_vector(self, text: str) -> bytes | None:
-        """The cached vector of a question."""
+    def query_vector(self, model: str, text: str) -> bytes | None:
+        """The cached vector that `model` made of a question."""
 
-    def keep_query(self, text: str, vector: bytes, now: int) -> None:
+    def keep_query(self, model: str, text: str, vector: bytes) -> None:
         """Cache the vector of a question."""
 
     def record(self, chunk_ids: Collection[str], now: int) -> None:

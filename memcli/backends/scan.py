@@ -43,7 +43,7 @@ class ScanBackend:
         self._ids: dict[str, list[int]] = {}
         self._rows: dict[int, _Row] = {}
         self._vectors: dict[bytes, bytes] = {}
-        self._queries: dict[str, bytes] = {}
+        self._queries: dict[tuple[str, str], bytes] = {}
         self._dimension = 0
         self._retrievals: dict[str, int] = {}
         self._used: dict[str, int] = {}  # when last, in unix seconds
@@ -170,15 +170,15 @@ class ScanBackend:
         rows = [(i, self._rows[i]) for i in waiting[:n]]
         return [Pending(i, row.key, row.chunk.heading, row.chunk.body) for i, row in rows]
 
-    def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
+    def put_vectors(self, model: str, made: Sequence[tuple[bytes, bytes]], dimension: int) -> None:
         self._vectors.update({key: quantise(joined, dimension) for key, joined in made})
         self._dimension = dimension
 
-    def query_vector(self, text: str) -> bytes | None:
-        return self._queries.get(text)
+    def query_vector(self, model: str, text: str) -> bytes | None:
+        return self._queries.get((model, text))
 
-    def keep_query(self, text: str, vector: bytes, now: int) -> None:
-        self._queries[text] = vector
+    def keep_query(self, model: str, text: str, vector: bytes) -> None:
+        self._queries[model, text] = vector
 
     def record(self, chunk_ids: Collection[str], now: int) -> None:
         for chunk in chunk_ids:

@@ -26,15 +26,18 @@ MANY_CHUNKS = 2_000  # from here on the words of most chunks are worth dropping 
 def open_backend(owner: Owner, *, anew: bool = False) -> SqliteBackend:
     """Open ``memory.db``; make, migrate or replace it where it must be. Raises StoreError.
 
-    `anew` empties it first but keeps the vectors made so far, where they can be read.
+    `anew` empties it first but keeps what the files do not say, where it can be read: the vectors
+    made so far, what was shown how often, and the queue of jobs.
     """
     layout = owner.layout
     path = layout.database
     try:
         database = db.connect(path, wait=owner.settings.index_wait)
-        if not anew and (database.is_readonly or db.is_current(database)):
+        if not anew and db.is_current(database):
             return SqliteBackend(owner, database)
         database.close()
+        if database.is_readonly:
+            raise StoreError(f"{path} is of an older mem and may not be written")
     except db.NewerError:
         if not anew:
             raise
@@ -50,17 +53,24 @@ def open_backend(owner: Owner, *, anew: bool = False) -> SqliteBackend:
 
 def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     """A database of this schema at `path`, whatever is there now. Needs the writers' lock."""
-    from memcli.store import jobs  # spared a search, whose index is there
+    from memcli.store import jobs, meaning  # spared a search, whose index is there
 
     kept: embeddings.Cache | None = None
+    shown: list[Any] = []
     queue: list[Any] = []
     try:
         database = db.connect(path, create=True)
+        is_older = not db.is_current(database)
         database.migrate()
         if not anew:
+            if is_older:
+                # An older memory.vec may not be readable any more.
+                meaning.tidy(database, owner.layout.sidecar, embeddings.model(database))
             return database
         with suppress(StoreError):  # they are only a saving of time
             kept = embeddings.everything(database)
+        with suppress(StoreError):
+            shown = access.everything(database)
         with suppress(StoreError):  # of questions to a model
             queue = jobs.everything(database)
         database.close()
@@ -75,6 +85,7 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     database.migrate()
     if kept:
         embeddings.restore(database, kept)
+    access.restore(database, shown)
     jobs.restore(database, queue)
     return database
 
@@ -87,7 +98,6 @@ class SqliteBackend:
     def __init__(self, owner: Owner, database: db.Database) -> None:
         self._owner = owner
         self._database = database
-        self._model = embeddings.model(database)
 
     def signatures(self) -> Mapping[str, bytes]:
         return chunks.signatures(self._database)
@@ -97,7 +107,7 @@ class SqliteBackend:
 
     def put(self, files: Sequence[tuple[Stamp, Sequence[Chunk]]]) -> None:
         with self._database.transaction():
-            chunks.put(self._database, files, self._model)
+            chunks.put(self._database, files, self.model())
 
     def restamp(self, stamps: Sequence[Stamp]) -> None:
         with self._database.transaction():
@@ -162,13 +172,16 @@ class SqliteBackend:
         from memcli.store import meaning  # this and what it loads is spared a search by words
 
         path = self._owner.layout.sidecar
-        return meaning.nearest(self._database, path, self._model, vector, n, within=within)
+        notes = self._owner.notes
+        return meaning.nearest(
+            self._database, path, self.model(), vector, n, within=within, notes=notes
+        )
 
     def cosines(self, vector: bytes, ids: Collection[int]) -> dict[int, float]:
         from memcli.store import meaning  # as above
 
         path = self._owner.layout.sidecar
-        return meaning.cosines(self._database, path, self._model, vector, ids)
+        return meaning.cosines(self._database, path, self.model(), vector, ids)
 
     def places(self, ids: Collection[int]) -> dict[int, Place]:
         return chunks.places(self._database, ids)
@@ -178,31 +191,30 @@ class SqliteBackend:
 
     def use_model(self, name: str) -> None:
         embeddings.use_model(self._database, name)
-        self._model = name
 
     def model(self) -> str:
-        return self._model
+        return embeddings.model(self._database)  # anew: another process may have changed it
 
     def dimension(self) -> int:
-        return embeddings.dimension(self._database, self._model)
+        return embeddings.dimension(self._database, self.model())
 
     def outgrow(self) -> bool:
-        return embeddings.outgrow(self._database, self._model)
+        return embeddings.outgrow(self._database, self.model())
 
     def pending(self, n: int, *, first: Collection[int] | None = None) -> list[Pending]:
         return embeddings.pending(self._database, n, first=first)
 
-    def put_vectors(self, made: Sequence[tuple[bytes, bytes]], dimension: int, now: int) -> None:
+    def put_vectors(self, model: str, made: Sequence[tuple[bytes, bytes]], dimension: int) -> None:
         from memcli.store import vectors  # as above
 
         rows = [(key, vectors.quantise(joined, dimension)) for key, joined in made]
-        embeddings.put(self._database, self._model, rows, dimension, now)
+        embeddings.put(self._database, model, rows, dimension)
 
-    def query_vector(self, text: str) -> bytes | None:
-        return embeddings.query_vector(self._database, self._model, text)
+    def query_vector(self, model: str, text: str) -> bytes | None:
+        return embeddings.query_vector(self._database, model, text)
 
-    def keep_query(self, text: str, vector: bytes, now: int) -> None:
-        embeddings.keep_query(self._database, self._model, text, vector, now)
+    def keep_query(self, model: str, text: str, vector: bytes) -> None:
+        embeddings.keep_query(self._database, model, text, vector)
 
     def record(self, chunk_ids: Collection[str], now: int) -> None:
         access.record(self._database, chunk_ids, now)
@@ -213,7 +225,7 @@ class SqliteBackend:
     def tidy(self) -> None:
         from memcli.store import meaning  # as above
 
-        meaning.tidy(self._database, self._owner.layout.sidecar, self._model)
+        meaning.tidy(self._database, self._owner.layout.sidecar, self.model())
 
     def counts(self) -> tuple[int, int, int]:
         files, number = chunks.counts(self._database)
@@ -241,7 +253,7 @@ class SqliteBackend:
         from memcli.store import sidecar  # as above
 
         path = self._owner.layout.sidecar
-        packed = sidecar.open_sidecar(path, self._database, self._model)
+        packed = sidecar.open_sidecar(path, self._database, self.model())
         unused, questions = embeddings.count_unused(self._database)
         return About(
             "sqlite",

@@ -16,7 +16,7 @@ BATCH = 32  # chunks between two commits: some seconds of the built-in model
 
 
 def embed_pending(
-    workspace: Workspace, *, now: float, progress: Progress | None = None
+    workspace: Workspace, *, progress: Progress | None = None
 ) -> tuple[int, list[str]]:
     """Embed all that is pending, newest first; how many, and what there is to say.
 
@@ -26,7 +26,7 @@ def embed_pending(
     embedder = workspace.embedder
     if embedder is None:
         return 0, []
-    _follow_model(workspace)
+    follow_model(workspace)
     if embedder.is_remote:
         with workspace.lock("index"):
             workspace.backend.outgrow()
@@ -37,36 +37,40 @@ def embed_pending(
             progress("embedding", done, total)
         try:
             with workspace.asking_anyway():
-                _embed(workspace, waiting, now)
+                _embed(workspace, waiting)
         except ProviderError as error:
             return done, [f"{total - done} chunks have no vectors yet: {error.with_hint}"]
         done += len(waiting)
     return done, []
 
 
-def embed_newest(workspace: Workspace, *, now: float) -> int:
+def embed_newest(workspace: Workspace) -> int:
     """Embed a few of the newest that are pending; how many. Raises ProviderError.
 
-    A provider that failed before is asked all the same: to wait is the caller's part.
+    A provider that failed before is asked all the same: to wait is the caller's part. Raises
+    ConflictError where another model counts, since somebody may have changed the settings.
     """
-    _follow_model(workspace)
+    kept, own = workspace.backend.model(), workspace.embedder
+    if own is not None and kept != own.name:
+        raise ConflictError(
+            f"the vectors here are of {kept} now, not of {own.name}", hint="start mem watch again"
+        )
     waiting = workspace.backend.pending(QUIET_BATCH)
     if waiting:
         with workspace.asking_anyway():
-            _embed(workspace, waiting, now)
+            _embed(workspace, waiting)
     return len(waiting)
 
 
-def embed_found(
-    workspace: Workspace, chunks: Sequence[int], state: IndexState, *, now: float
-) -> IndexState:
+def embed_found(workspace: Workspace, chunks: Sequence[int], state: IndexState) -> IndexState:
     """Spend a small slice on the pending chunks that this query found, and say what is left."""
     assert workspace.embedder is not None
     seconds = workspace.settings.embedding_slice_ms / 1000
     done = 0
     if seconds and chunks and not workspace.embedder.is_remote and workspace.is_writable:
         try:
-            done = _embed_slice(workspace, chunks, seconds=seconds, now=now)
+            follow_model(workspace)  # of no other are there vectors, or the question had none
+            done = _embed_slice(workspace, chunks, seconds=seconds)
         except (ConflictError, WorkspaceError, ProviderError) as error:
             workspace.notes.append(f"no vectors were made: {error}")
     left = state.pending - done
@@ -78,19 +82,19 @@ def embed_found(
     return replace(state, pending=left)
 
 
-def _embed_slice(workspace: Workspace, chunks: Sequence[int], *, seconds: float, now: float) -> int:
+def _embed_slice(workspace: Workspace, chunks: Sequence[int], *, seconds: float) -> int:
     """Embed what is pending of `chunks`, in their order, one by one until the time is spent."""
     deadline = time.monotonic() + seconds
     done = 0
     for waiting in workspace.backend.pending(len(chunks), first=chunks):
         if time.monotonic() >= deadline:
             break
-        _embed(workspace, [waiting], now)
+        _embed(workspace, [waiting])
         done += 1
     return done
 
 
-def _follow_model(workspace: Workspace) -> None:
+def follow_model(workspace: Workspace) -> None:
     """Make the embedder's vectors those that count. Vectors of two models never meet."""
     assert workspace.embedder is not None
     if workspace.backend.model() != workspace.embedder.name:
@@ -98,10 +102,10 @@ def _follow_model(workspace: Workspace) -> None:
             workspace.backend.use_model(workspace.embedder.name)
 
 
-def _embed(workspace: Workspace, waiting: Collection[Pending], now: float) -> None:
+def _embed(workspace: Workspace, waiting: Collection[Pending]) -> None:
     assert workspace.embedder is not None
     texts = [passage(one.heading, one.body) for one in waiting]
     vectors = workspace.embedder.embed_passages(texts)
     made = [(one.key, vector) for one, vector in zip(waiting, vectors, strict=True)]
     with workspace.lock("embed"):
-        workspace.backend.put_vectors(made, workspace.embedder.dimension, int(now))
+        workspace.backend.put_vectors(workspace.embedder.name, made, workspace.embedder.dimension)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 from memcli.errors import MemError
-from memcli.ops.embed import embed_newest
+from memcli.ops.embed import embed_newest, follow_model
 from memcli.workspace import Workspace
 
 TELL = 10.0  # seconds between two words about it
@@ -27,6 +27,7 @@ class Vectors(threading.Thread):
         self._made: SimpleQueue[tuple[int, int, tuple[str, ...]]] = SimpleQueue()
         self._awake = threading.Event()
         self._ended = threading.Event()
+        self._has_followed = False
         self._count = 0
         self.left = 0  # chunks without vectors, as of what was made last
         self._told = 0.0
@@ -80,9 +81,13 @@ class Vectors(threading.Thread):
         workspace = self._workspace
         try:
             # Anew each time: somebody may have put another database in its place.
-            if not workspace.open_backend().counts()[2]:
+            backend = workspace.open_backend()
+            if not self._has_followed:
+                follow_model(workspace)
+                self._has_followed = True  # from now on somebody else may change the model
+            if not backend.counts()[2]:
                 return False
-            made = embed_newest(workspace, now=self._clock())
+            made = embed_newest(workspace)
             left = workspace.backend.counts()[2]
             if not left:
                 with workspace.lock("watch"):

@@ -1,7 +1,4 @@
-"""Bring the index in step with the files, then make the vectors that are missing.
-
-The files are the truth: a scan that fails is an error and never a deletion.
-"""
+"""Bring the index in step with the files, then make the vectors that are missing."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ def index(
     if is_embedding:
         from memcli.ops.embed import embed_pending  # only where vectors are wanted
 
-        embedded, note = embed_pending(workspace, now=now, progress=progress)
+        embedded, note = embed_pending(workspace, progress=progress)
         notes += note
     with workspace.lock("index"):
         workspace.backend.tidy()
@@ -199,7 +196,7 @@ def confirmed(workspace: Workspace, difference: Difference) -> Difference:
     known = workspace.backend.stamps([path for path, _ in difference.changed])
 
     def is_changed(path: str) -> bool:
-        if path not in known or not known[path].is_racy:
+        if path not in known:
             return True
         try:
             return _read(workspace.layout.memory, path, 0.0)[0].hash != known[path].hash

@@ -6,10 +6,11 @@ from memcli.errors import ProviderError, UsageError
 from memcli.workspace import Workspace
 
 
-def query_vector(workspace: Workspace, text: str, *, is_required: bool, now: float) -> bytes | None:
+def query_vector(workspace: Workspace, text: str, *, is_required: bool) -> bytes | None:
     """The question's vector as float32; None where it cannot be had or compared, which is noted.
 
-    Where it is required, raises UsageError without an embedder and ProviderError when that fails.
+    Where it is required, raises UsageError without an embedder, or where the vectors here are of
+    another model, and ProviderError when the embedder fails.
     """
     embedder = workspace.embedder
     if embedder is None:
@@ -19,52 +20,34 @@ def query_vector(workspace: Workspace, text: str, *, is_required: bool, now: flo
                 hint="mem config set embedding.provider builtin",
             )
         return None
-    backend = workspace.backend
+    backend, name = workspace.backend, embedder.name
     kept = backend.model()
-    is_ours = kept == embedder.name
-    if kept and not is_ours and _has_vectors(workspace):
-        workspace.notes.append(
-            f"re-embed needed: the vectors here are of {kept}, the settings say {embedder.name};"
-            " searched by keyword; run: mem index"
-        )
+    if kept != name and _has_vectors(workspace):
+        differ = f"the vectors here are of {kept}, the settings say {name}"
+        _refuse(workspace, differ, is_required=is_required)
         return None
-    vector = backend.query_vector(text) if is_ours else None
+    vector = backend.query_vector(name, text)
     if vector is None:
         try:
-            vector = embedder.embed_query(text)
+            vector = made = embedder.embed_query(text)
         except ProviderError as error:
             if is_required:
                 raise
             workspace.notes.append(f"searched by keyword only, no embedding: {error.with_hint}")
             return None
-        _keep(workspace, text, vector, now)
-    if is_ours and embedder.is_remote and not _fits(workspace, vector):
+        workspace.write_if_free("search", lambda: backend.keep_query(name, text, made))
+    size, dimension = len(vector) // 4, backend.dimension()
+    if kept == name and dimension not in (0, size) and _has_vectors(workspace):
+        differ = f"the vectors here have {dimension} values, {kept} makes {size} now"
+        _refuse(workspace, differ, is_required=is_required)
         return None
     return vector
 
 
-def _keep(workspace: Workspace, text: str, vector: bytes, now: float) -> None:
-    backend, embedder = workspace.backend, workspace.embedder
-    assert embedder is not None
-
-    def keep() -> None:
-        if backend.model() != embedder.name:
-            backend.use_model(embedder.name)
-        backend.keep_query(text, vector, int(now))
-
-    workspace.write_if_free("search", keep)
-
-
-def _fits(workspace: Workspace, vector: bytes) -> bool:
-    """Whether a question's vector can be compared; if not, that is noted."""
-    size, kept = len(vector) // 4, workspace.backend.dimension()
-    if not kept or size == kept or not _has_vectors(workspace):
-        return True
-    workspace.notes.append(
-        f"re-embed needed: the vectors here have {kept} values, {workspace.backend.model()} makes"
-        f" {size} now; searched by keyword; run: mem index"
-    )
-    return False
+def _refuse(workspace: Workspace, why: str, *, is_required: bool) -> None:
+    if is_required:
+        raise UsageError(f"re-embed needed: {why}", hint="mem index")
+    workspace.notes.append(f"re-embed needed: {why}; searched by keyword; run: mem index")
 
 
 def _has_vectors(workspace: Workspace) -> bool:

@@ -16,6 +16,8 @@ from memcli.text.dates import date_of
 from memcli.text.query import Part, Query, build, coverage
 from memcli.workspace import Workspace
 
+MOST = 1_000_000  # passages that are shown at most: more is no number to SQLite
+
 
 def search(workspace: Workspace, text: str, options: SearchOptions, *, now: datetime) -> Hits:
     """The best `options.k` passages. An empty answer for a technical reason is an error or a note.
@@ -45,6 +47,7 @@ def options_of(settings: Settings) -> SearchOptions:
 
 def _search(workspace: Workspace, text: str, options: SearchOptions, now: datetime) -> Hits:
     seconds = now.timestamp()
+    options = options._replace(k=min(options.k, MOST))
     is_empty = not workspace.backend.counts()[0]  # never made, or just being made again
     if options.refresh or is_empty:
         state = refresh(workspace, now=seconds)
@@ -66,12 +69,12 @@ def _search(workspace: Workspace, text: str, options: SearchOptions, now: dateti
         from memcli.ops.question import query_vector  # spared a search by words
 
         is_required = options.mode == "vector"
-        vector = query_vector(workspace, text, is_required=is_required, now=seconds)
+        vector = query_vector(workspace, text, is_required=is_required)
     if vector is not None:
         if state.pending:
             from memcli.ops.embed import embed_found  # only while something is pending
 
-            state = embed_found(workspace, [chunk for chunk, _ in by_word], state, now=seconds)
+            state = embed_found(workspace, [chunk for chunk, _ in by_word], state)
         by_meaning = dict(workspace.backend.nearest(vector, n, within=within))
         rest = [chunk for chunk, _ in by_word if chunk not in by_meaning]
         by_meaning.update(workspace.backend.cosines(vector, rest))

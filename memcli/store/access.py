@@ -19,6 +19,17 @@ def record(database: Database, hashes: Iterable[str], now: int) -> None:
         )
 
 
+def everything(database: Database) -> list[tuple[bytes, int, int]]:
+    """All that is known of retrievals, to be carried into a database made anew."""
+    return database.rows("SELECT hash, count, last_at FROM retrievals")
+
+
+def restore(database: Database, rows: Iterable[tuple[bytes, int, int]]) -> None:
+    """Put back what `everything` gave."""
+    with database.transaction():
+        database.run_many("INSERT INTO retrievals (hash, count, last_at) VALUES (?, ?, ?)", rows)
+
+
 _BEAT = "watch.beat"
 
 

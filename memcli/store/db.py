@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from memcli.errors import ConflictError, MemError, StoreError
@@ -53,23 +53,23 @@ class Database:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query."""
-        with _translated(self.path):
+        with self._translated():
             return self._connection.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """The first column of the first row, or None when there is none."""
-        with _translated(self.path):
+        with self._translated():
             row = self._connection.execute(sql, values).fetchone()
         return row[0] if row else None
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement; answers the id of the last inserted row."""
-        with _translated(self.path):
+        with self._translated():
             return self._connection.execute(sql, values).lastrowid or 0
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement once a row."""
-        with _translated(self.path):
+        with self._translated():
             self._connection.executemany(sql, rows)
 
     @contextmanager
@@ -79,10 +79,21 @@ class Database:
         try:
             yield
         except BaseException:
-            with _translated(self.path):
+            with self._translated():
                 self._connection.rollback()
             raise
         self.run("COMMIT")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            with _translated(self.path):
+                yield
+        except DamagedError:
+            # A newer version may have migrated it since it was opened here.
+            with suppress(sqlite3.Error):
+                _refuse_newer(self._connection.execute("PRAGMA user_version").fetchone()[0])
+            raise
 
     def migrate(self) -> None:
         """Bring an older or empty database to this schema; a foreign one is a DamagedError."""
@@ -92,7 +103,7 @@ class Database:
             return
         from memcli.store import schema  # its library costs more than a whole search
 
-        with _translated(self.path):
+        with self._translated():
             if schema.is_foreign(self._connection):
                 raise DamagedError(f"{self.path} is a database of another program")
             schema.migrate(self._connection)
@@ -109,7 +120,7 @@ class Database:
         """Make all tables of an empty database, as the migrations would."""
         with open(_TABLES, encoding="utf-8") as file:
             tables = file.read()
-        with _translated(self.path):
+        with self._translated():
             try:
                 self._connection.executescript(
                     f"BEGIN IMMEDIATE;\n{tables}PRAGMA user_version = {SCHEMA};\nCOMMIT;"
@@ -119,7 +130,7 @@ class Database:
                 raise
 
     def close(self) -> None:
-        with _translated(self.path):
+        with self._translated():
             self._connection.close()
 
 
@@ -156,13 +167,20 @@ def connect(path: str, *, wait: float = 5.0, create: bool = False) -> Database:
         except BaseException:
             connection.close()
             raise
-    if version > SCHEMA:
+    try:
+        _refuse_newer(version)
+    except NewerError:
         connection.close()
+        raise
+    return Database(connection, path, is_readonly=not is_writable)
+
+
+def _refuse_newer(version: int) -> None:
+    if version > SCHEMA:
         raise NewerError(
             f"memory.db was made by a newer mem (schema {version}, this one knows {SCHEMA})",
             hint="upgrade mem, or rebuild the index with: mem index --full",
         )
-    return Database(connection, path, is_readonly=not is_writable)
 
 
 def id_list(ids: Iterable[int]) -> str:

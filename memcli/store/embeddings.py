@@ -74,7 +74,8 @@ def outgrow(database: Database, name: str) -> bool:
 def _resize(database: Database, name: str, size: int) -> None:
     """From now on the vectors of a model have `size` values. Must run inside a transaction."""
     database.run("DELETE FROM embeddings WHERE model = ?", [name])
-    database.run("UPDATE vectors SET state = 0")
+    if model(database) == name:
+        database.run("UPDATE vectors SET state = 0")
     database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DIMENSION + name, str(size)])
 
 
@@ -111,23 +112,22 @@ def pending(database: Database, n: int, *, first: Collection[int] | None = None)
     return [Pending(*row) for row in rows]
 
 
-def put(
-    database: Database, name: str, made: Sequence[tuple[bytes, bytes]], size: int, now: int
-) -> None:
+def put(database: Database, name: str, made: Sequence[tuple[bytes, bytes]], size: int) -> None:
     """Store rows of `size` dimensions by key; every chunk that waited for one of them has it now.
 
-    A model that changed its dimension under its old name is another model: what it made is dropped.
+    Where another model counts meanwhile they are only cached. A model that changed its dimension
+    under its old name is another model: what it made is dropped.
     """
     with database.transaction():
         if dimension(database, name) != size:
             database.run("DELETE FROM queries WHERE model = ?", [name])
             _resize(database, name, size)
         database.run_many(
-            """
-            INSERT OR REPLACE INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)
-            """,
-            [(name, key, rows, now) for key, rows in made],
+            "INSERT OR REPLACE INTO embeddings (model, key, vectors) VALUES (?, ?, ?)",
+            [(name, key, rows) for key, rows in made],
         )
+        if model(database) != name:
+            return
         # Keys have no index, so each statement looks through all that are pending.
         keys = [key for key, _ in made]
         for at in range(0, len(keys), _KEYS_AT_ONCE):
@@ -175,12 +175,12 @@ def query_vector(database: Database, name: str, text: str) -> bytes | None:
     return vector
 
 
-def keep_query(database: Database, name: str, text: str, vector: bytes, now: int) -> None:
+def keep_query(database: Database, name: str, text: str, vector: bytes) -> None:
     """Cache the vector of a question; the oldest beyond QUERIES_KEPT go."""
     with database.transaction():
         newest = database.run(
-            "INSERT OR REPLACE INTO queries (model, text, vector, used_at) VALUES (?, ?, ?, ?)",
-            [name, text, vector, now],
+            "INSERT OR REPLACE INTO queries (model, text, vector) VALUES (?, ?, ?)",
+            [name, text, vector],
         )
         # By id, which grows with time: to look at the others would cost more than the search.
         database.run("DELETE FROM queries WHERE id <= ?", [newest - QUERIES_KEPT])
@@ -258,14 +258,14 @@ class Cache(NamedTuple):
     """All vectors made so far and whose they are, to be carried into a database made anew."""
 
     meta: list[tuple[str, str]]
-    rows: list[tuple[str, bytes, bytes, int]]
+    rows: list[tuple[str, bytes, bytes]]
 
 
 def everything(database: Database) -> Cache:
     """The whole cache."""
     return Cache(
         database.rows("SELECT name, value FROM meta WHERE name LIKE 'embedding.%'"),
-        database.rows("SELECT model, key, vectors, used_at FROM embeddings"),
+        database.rows("SELECT model, key, vectors FROM embeddings"),
     )
 
 
@@ -274,5 +274,5 @@ def restore(database: Database, cache: Cache) -> None:
     with database.transaction():
         database.run_many("INSERT INTO meta (name, value) VALUES (?, ?)", cache.meta)
         database.run_many(
-            "INSERT INTO embeddings (model, key, vectors, used_at) VALUES (?, ?, ?, ?)", cache.rows
+            "INSERT INTO embeddings (model, key, vectors) VALUES (?, ?, ?)", cache.rows
         )

@@ -5,6 +5,7 @@ Loaded by the first search that asks for it; a search by words is spared all of 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 
 from memcli.store import chunks, embeddings, sidecar, vectors
@@ -24,8 +25,12 @@ def nearest(
     n: int,
     *,
     within: Collection[str] | None,
+    notes: list[str],
 ) -> list[tuple[int, float]]:
-    """The `n` chunks nearest to a float32 `vector` of `model`, best first, with their cosine."""
+    """The `n` chunks nearest to a float32 `vector` of `model`, best first, with their cosine.
+
+    Adds a note where there were too many to compare them all.
+    """
     query = vectors.unpack(vector)
     if embeddings.dimension(database, model) != len(query):
         return []
@@ -37,6 +42,11 @@ def nearest(
     else:
         best = {}
         beside = embeddings.of_state(database, model, None, MOST_ROWS)
+        if len(beside) == MOST_ROWS:
+            notes.append(
+                f"{os.path.basename(path)} is not there or not of this index: only the newest"
+                f" {MOST_ROWS:,} passages were compared by meaning; run: mem index"
+            )
     near = [(chunk, rows) for chunk, rows in beside if allowed is None or chunk in allowed]
     best.update(_best(query, near))
     ranked = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))

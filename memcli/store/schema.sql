@@ -31,24 +31,6 @@ CREATE TABLE "vectors" (
    "state" INTEGER NOT NULL
 );
 CREATE INDEX vectors_unpacked ON vectors(state) WHERE state < 2;
-CREATE TABLE "embeddings" (
-   "id" INTEGER PRIMARY KEY,
-   "model" TEXT NOT NULL,
-   "key" BLOB NOT NULL,
-   "vectors" BLOB NOT NULL,
-   "used_at" INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX "idx_embeddings_model_key"
-    ON "embeddings" ("model", "key");
-CREATE TABLE "queries" (
-   "id" INTEGER PRIMARY KEY,
-   "model" TEXT NOT NULL,
-   "text" TEXT NOT NULL,
-   "vector" BLOB NOT NULL,
-   "used_at" INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX "idx_queries_model_text"
-    ON "queries" ("model", "text");
 CREATE TABLE "retrievals" (
    "hash" BLOB PRIMARY KEY,
    "count" INTEGER NOT NULL,
@@ -93,6 +75,22 @@ CREATE TABLE "files" (
 );
 CREATE UNIQUE INDEX "idx_files_path"
     ON "files" ("path");
+CREATE TABLE "embeddings" (
+   "id" INTEGER PRIMARY KEY,
+   "model" TEXT NOT NULL,
+   "key" BLOB NOT NULL,
+   "vectors" BLOB NOT NULL
+);
+CREATE UNIQUE INDEX "idx_embeddings_model_key"
+    ON "embeddings" ("model", "key");
+CREATE TABLE "queries" (
+   "id" INTEGER PRIMARY KEY,
+   "model" TEXT NOT NULL,
+   "text" TEXT NOT NULL,
+   "vector" BLOB NOT NULL
+);
+CREATE UNIQUE INDEX "idx_queries_model_text"
+    ON "queries" ("model", "text");
 INSERT INTO _sqlite_migrations (migration_set, name, applied_at)
     VALUES ('mem', 'first', datetime('now'));
 INSERT INTO _sqlite_migrations (migration_set, name, applied_at)

@@ -7,7 +7,7 @@ import struct
 from typing import NamedTuple
 
 # What shows an edit: mtime_ns, ctime_ns (of which no program can put an older one back), size and
-# inode. Bytes, since thousands of them are compared in each search; the later one is the greater.
+# inode. Bytes, since thousands of them are compared in each search.
 SIGNATURE = struct.Struct(">qqqQ")
 RACY = b"?"  # behind one read so shortly after a write that a later edit may not show
 
@@ -26,5 +26,12 @@ class Stamp(NamedTuple):
 
 
 def signature(found: os.stat_result) -> bytes:
-    """The signature of a file."""
-    return SIGNATURE.pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+    """The signature of a file; times beyond the year 2262 are taken modulo 64 bits."""
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    mtime, ctime = ((time + (1 << 63)) % (1 << 64) - (1 << 63) for time in times)
+    return SIGNATURE.pack(mtime, ctime, found.st_size, found.st_ino)
+
+
+def modified_at(signature: bytes) -> int:
+    """The mtime_ns in a signature."""
+    return int(SIGNATURE.unpack_from(signature)[0])

@@ -168,7 +168,7 @@ def vectors_are_found_by_angle(open_index: Open) -> None:
     assert [one.chunk for one in waiting] == sorted((one.chunk for one in waiting), reverse=True)
     first, second, *rest = waiting
     made = [(first.key, vector(1, 0.1)), (second.key, vector(0, 1) + vector(-1, 0))]
-    backend.put_vectors(made, DIMENSION, 5)
+    backend.put_vectors("m", made, DIMENSION)
     assert backend.counts()[2] == len(rest)
     assert [one.chunk for one in backend.pending(100)] == [one.chunk for one in rest]
     chosen = [rest[-1].chunk, first.chunk, rest[0].chunk]
@@ -195,7 +195,7 @@ def bad_vectors_are_refused(open_index: Open) -> None:
     key = backend.pending(1)[0].key
     for bad in (b"", vector(1)[:-1], bytes(64), struct.pack("<16f", *[math.nan] * 16)):
         with pytest.raises(ValueError):
-            backend.put_vectors([(key, bad)], DIMENSION, 5)
+            backend.put_vectors("m", [(key, bad)], DIMENSION)
     assert backend.nearest(vector(1), 5) == []
 
 
@@ -204,16 +204,16 @@ def models_never_meet(open_index: Open) -> None:
     backend.put(files(TEXTS))
     backend.use_model("m")
     for one in backend.pending(100):
-        backend.put_vectors([(one.key, vector(1))], DIMENSION, 5)
-    backend.keep_query("q", vector(1), 5)
+        backend.put_vectors("m", [(one.key, vector(1))], DIMENSION)
+    backend.keep_query("m", "q", vector(1))
     backend.tidy()
-    assert backend.query_vector("q") == vector(1)
+    assert backend.query_vector("m", "q") == vector(1)
     backend.use_model("n")
     assert backend.model() == "n"
-    assert backend.query_vector("q") is None
+    assert backend.query_vector("n", "q") is None
     assert backend.nearest(vector(1), 5) == []
     assert backend.counts()[2] == len(backend.pending(100)) > 0
-    backend.put_vectors([(backend.pending(1)[0].key, vector(0, 1))], DIMENSION, 5)
+    backend.put_vectors("n", [(backend.pending(1)[0].key, vector(0, 1))], DIMENSION)
     assert len(backend.nearest(vector(1), 5)) == 1
 
 
@@ -222,7 +222,7 @@ def a_model_may_change_its_dimension(open_index: Open) -> None:
     backend.put(files(TEXTS))
     backend.use_model("m")
     for one in backend.pending(100):
-        backend.put_vectors([(one.key, vector(1))], DIMENSION, 5)
+        backend.put_vectors("m", [(one.key, vector(1))], DIMENSION)
     backend.tidy()
     assert backend.found([1])  # whichever chunk was first
     longer = struct.pack("<24f", 1, *[0] * 23)
@@ -232,7 +232,7 @@ def a_model_may_change_its_dimension(open_index: Open) -> None:
     if not waiting:  # what the cache still had serves again
         assert len(backend.nearest(vector(1), 9)) == backend.counts()[1]
         return
-    backend.put_vectors([(waiting[0].key, longer)], 24, 5)
+    backend.put_vectors("m", [(waiting[0].key, longer)], 24)
     assert [id_ for id_, _ in backend.nearest(longer, 9)] == [waiting[0].chunk]
 
 

@@ -75,7 +75,7 @@ def _fill(root: str) -> None:
             rows = random.standard_normal((len(waiting), DIMENSION), dtype="f4")
             rows /= numpy.linalg.norm(rows, axis=1, keepdims=True)
             made = [(one.key, row.tobytes()) for one, row in zip(waiting, rows, strict=True)]
-            backend.put_vectors(made, DIMENSION, 0)
+            backend.put_vectors(embedder.name, made, DIMENSION)
         backend.tidy()
     workspace.close()
 

@@ -60,7 +60,7 @@ def test_vectors_in_the_cache_serve_again(database: db.Database) -> None:
     embeddings.use_model(database, "m")
     put(database, "a.md", "# A\n\nword")
     (waiting,) = embeddings.pending(database, 9)
-    embeddings.put(database, "m", [(waiting.key, ROW)], 8, 1)
+    embeddings.put(database, "m", [(waiting.key, ROW)], 8)
     with database.transaction():
         chunks.drop(database, ["a.md"])
     put(database, "elsewhere.md", "# A\n\nword")
@@ -80,8 +80,8 @@ def test_eviction_spares_what_is_used_and_takes_the_oldest(
     put(database, "a.md", "# A\n\nword")
     (used,) = embeddings.pending(database, 9)
     made = [(used.key, ROW)] + [(bytes([at]) * 32, ROW) for at in range(6)]
-    for at, one in enumerate(made):
-        embeddings.put(database, "m", [one], 8, at)
+    for one in made:
+        embeddings.put(database, "m", [one], 8)
     assert embeddings.evict(database) == 3
     left = {row[0] for row in database.rows("SELECT key FROM embeddings")}
     assert left == {used.key, *(bytes([at]) * 32 for at in (3, 4, 5))}
@@ -94,10 +94,10 @@ def test_vectors_that_were_used_last_stay_longest(
     monkeypatch.setattr(embeddings, "UNUSED_KEPT", 2)
     embeddings.use_model(database, "m")
     names = [f"{letter}.md" for letter in "abcd"]
-    for at, name in enumerate(names):
+    for name in names:
         put(database, name, f"# {name}\n\nword")
         (waiting,) = embeddings.pending(database, 9)
-        embeddings.put(database, "m", [(waiting.key, ROW)], 8, at)
+        embeddings.put(database, "m", [(waiting.key, ROW)], 8)
     with database.transaction():
         chunks.drop(database, names)
     put(database, "a.md", "# a.md\n\nword")  # used again, and once more given up
@@ -117,7 +117,7 @@ def test_questions_beyond_the_limit_go(
 ) -> None:
     monkeypatch.setattr(embeddings, "QUERIES_KEPT", 2)
     for at in range(4):
-        embeddings.keep_query(database, "m", f"q{at}", b"v", at)
+        embeddings.keep_query(database, "m", f"q{at}", b"v")
     assert embeddings.query_vector(database, "m", "q1") is None
     assert embeddings.query_vector(database, "m", "q2") == b"v"
 
@@ -126,13 +126,13 @@ def test_a_question_costs_the_same_however_many_are_kept(database: db.Database) 
     def steps(text: str) -> int:
         counted: list[None] = []
         database._connection.set_progress_handler(lambda: counted.append(None), 1)
-        embeddings.keep_query(database, "m", text, b"v" * 1536, 1)
+        embeddings.keep_query(database, "m", text, b"v" * 1536)
         database._connection.set_progress_handler(None, 1)
         return len(counted)
 
     first = steps("first")
     for at in range(300):
-        embeddings.keep_query(database, "m", f"q{at}", b"v" * 1536, at)
+        embeddings.keep_query(database, "m", f"q{at}", b"v" * 1536)
     assert steps("last") < 2 * first
 
 

@@ -19,7 +19,7 @@ from memcli.errors import MemError, StoreError
 from memcli.model import Hits, SearchOptions
 from memcli.ops.doctor import doctor
 from memcli.ops.index import index
-from memcli.ops.search import search
+from memcli.ops.search import record, search
 from memcli.store import chunks, db, schema
 from memcli.store.stamps import RACY, SIGNATURE, Stamp
 from tests import manual
@@ -175,6 +175,29 @@ def test_an_index_with_five_columns_for_a_signature_keeps_its_chunks(tmp_path: P
     new.run("DELETE FROM files WHERE path = 'a.md'")
     assert [row[1] for row in new.rows("SELECT * FROM chunks")] == [2]
     new.close()
+
+
+def test_a_newer_version_that_came_meanwhile_is_not_damage(root: Path) -> None:
+    workspace = opened(root)
+    assert workspace.backend.counts()[0] == 10
+    newer = sqlite3.connect(database(root))
+    newer.execute("ALTER TABLE files RENAME COLUMN signature TO stamp")
+    newer.execute(f"PRAGMA user_version = {db.SCHEMA + 1}")
+    newer.close()
+    with pytest.raises(db.NewerError):
+        search(workspace, WORD, SearchOptions(mode="keyword"), now=NOW)
+    workspace.close()
+    assert [path.name for path in database(root).parent.glob("memory.db.*")] == []
+
+
+def test_what_was_shown_outlasts_a_new_index(root: Path) -> None:
+    workspace = opened(root)
+    hits = search(workspace, WORD, SearchOptions(mode="keyword"), now=NOW)
+    record(workspace, hits, now=NOW.timestamp())
+    before = workspace.backend.last_uses()
+    index(workspace, now=time.time(), is_full=True)
+    assert workspace.backend.last_uses() == before != {}
+    workspace.close()
 
 
 def with_open_wal(root: Path) -> None:

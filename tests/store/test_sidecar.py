@@ -45,7 +45,7 @@ def fill(database: db.Database, rows: np.ndarray, *, each: int = 1) -> list[int]
         for at in range(count)
     ]
     keys = [embeddings.passage_key("", one.body) for one in made]
-    embeddings.put(database, MODEL, list(zip(keys, blobs, strict=True)), dimension, 1)
+    embeddings.put(database, MODEL, list(zip(keys, blobs, strict=True)), dimension)
     return [row[0] for row in database.rows("SELECT id FROM chunks ORDER BY ord")]
 
 
@@ -169,7 +169,7 @@ def test_one_of_another_dimension_is_not_believed(path: str, database: db.Databa
     fill(database, clustered(5, 16, seed=1))
     sidecar.pack(path, database, MODEL, 16)
     row = vectors.quantise(struct.pack("<24f", *[1.0] * 24), 24)
-    embeddings.put(database, MODEL, [(embeddings.passage_key("", "t1"), row)], 24, 1)
+    embeddings.put(database, MODEL, [(embeddings.passage_key("", "t1"), row)], 24)
     assert sidecar.open_sidecar(path, database, MODEL) is None
     assert embeddings.count_state(database, embeddings.PENDING) == 4
 
