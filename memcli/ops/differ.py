@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import stat as modes
+import struct
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from memcli import layout
 from memcli.errors import RefusedError, UsageError, WorkspaceError
-from memcli.store.stamps import SIGNATURE, signature
+from memcli.store.stamps import SIGNATURE, modified_at, signature
 from memcli.workspace import Workspace
 
 LARGEST = 64 << 20  # bytes of one file; what is larger is data, not memory
@@ -59,10 +60,13 @@ def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
     unchanged = 0
     for path, found in layout.scan(workspace.layout):
         before = known.pop(path, None)
-        # `signature`, spelled out: nearly every file ends here, and a call for each would be felt.
-        if found is not None and before == pack(
-            found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
-        ):
+        now = None
+        if found is not None:
+            try:  # `signature`, spelled out: a call for each of thousands would be felt
+                now = pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+            except struct.error:
+                now = signature(found)
+        if now is not None and before == now:
             unchanged += 1
         elif found is None or not _is_taken(path, found):
             skipped.append(path)
@@ -124,7 +128,9 @@ def differ_quickly(workspace: Workspace) -> Difference:
     from heapq import nlargest  # spared where a walk is short
 
     changed = list(_newcomers(memory, found - signatures.keys()))
-    for path in nlargest(NEWEST, found & signatures.keys(), key=signatures.__getitem__):
+    for path in nlargest(
+        NEWEST, found & signatures.keys(), key=lambda path: modified_at(signatures[path])
+    ):
         try:
             stat = os.stat(os.path.join(memory, path), follow_symlinks=False)
         except FileNotFoundError:

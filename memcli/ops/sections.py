@@ -9,6 +9,7 @@ from datetime import datetime
 from memcli import layout
 from memcli.edit import read
 from memcli.model import Hit, scoped
+from memcli.store.stamps import modified_at
 from memcli.text.blocks import scan
 from memcli.text.budget import Item
 from memcli.text.contradict import clashes
@@ -245,7 +246,7 @@ def summaries(workspace: Workspace, shown: dict[tuple[str, str], set[int]]) -> l
         if layout.kind_of(path) in ("dreams", "task") and (scope, path) not in shown
     ]
     pieces = []
-    for path in sorted(paths, key=lambda path: (-signatures[path][1], path))[:SUMMARIES]:
+    for path in sorted(paths, key=lambda path: (-modified_at(signatures[path]), path))[:SUMMARIES]:
         text = decode(read(workspace.layout, path) or b"")[0]
         body = [line.rstrip("\r\n") for line in split_lines(text)]
         if any(line.strip() for line in body):

@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli import layout
-from memcli.errors import RefusedError, UsageError, WorkspaceError
+from memcli.errors import ConflictError, RefusedError, UsageError, WorkspaceError
 from memcli.model import Chunk, SearchOptions
 from memcli.ops import index as indexing
 from memcli.ops.append_daily import append_daily
 from memcli.ops.differ import LARGEST, differ
-from memcli.ops.embed import embed_pending
+from memcli.ops.embed import embed_newest, embed_pending
 from memcli.ops.index import apply, index
 from memcli.ops.refresh import refresh
 from memcli.ops.search import search
@@ -446,7 +446,7 @@ def test_stopped_embedding_keeps_what_was_made(project: Path, server: Server) ->
     index(workspace, now=time.time(), is_embedding=False)
     total = workspace.backend.counts()[2]
     with pytest.raises(_Stopped):
-        embed_pending(workspace, now=time.time(), progress=stop_after(3))
+        embed_pending(workspace, progress=stop_after(3))
     workspace.close()
     workspace = opened(project, **given)
     left = workspace.backend.counts()[2]
@@ -523,6 +523,49 @@ def test_a_quick_look_sees_files_that_went(project: Path, monkeypatch: pytest.Mo
         path.unlink()
     assert paths(workspace, "commit", within="tasks/*") == []
     workspace.close()
+
+
+@pytest.mark.parametrize("year", [1938, 1970, 2350])
+def test_files_of_any_time_are_indexed_and_looked_at(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, year: int
+) -> None:
+    for name in "abc":
+        old = write(empty, f"tasks/{name}.md", "old words")
+        moment = (year - 1970) * 31_556_952 * 10**9
+        os.utime(old, ns=(moment, moment))
+    write(empty, "tasks/new.md", "words")
+    workspace = opened(empty)
+    index(workspace, now=time.time())
+    assert index(workspace, now=time.time()).unchanged >= 3
+    assert len(paths(workspace, "words")) == 4
+    monkeypatch.setattr("memcli.ops.differ.NEWEST", 1)  # a limit, not a function
+    with at(empty, index_walk_limit="2") as quick:
+        write(empty, "tasks/new.md", "okapi words")
+        assert paths(quick, "okapi") == ["tasks/new.md"]
+    workspace.close()
+
+
+def test_a_model_that_changed_beside_an_open_index_loses_no_vectors(
+    empty: Path, server: Server
+) -> None:
+    write(empty, "tasks/a.md", "words")
+    served = {"embedding_provider": "openai", "embedding_url": server.url}
+    one, other = ({**served, "embedding_model": name} for name in ("one", "other"))
+    with at(empty, **one) as old:
+        index(old, now=time.time())
+        with at(empty, **other) as new:
+            index(new, now=time.time())
+        write(empty, "tasks/b.md", "more words")
+        assert old.backend.counts()[2] == 0
+        apply(old, differ(old), now=time.time())
+        assert old.backend.counts()[2] == 1  # of the model that counts now
+        with pytest.raises(ConflictError):
+            embed_newest(old)
+        assert old.backend.faults() == []
+    with at(empty, **other) as new:  # which embeds what is pending
+        assert (new.backend.counts()[2], new.backend.faults()) == (0, [])
+        assert new.embedder is not None
+        assert len(new.backend.nearest(new.embedder.embed_query("words"), 9)) == 2
 
 
 def test_very_much_behind_is_said(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:

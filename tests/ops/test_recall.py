@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -457,3 +458,16 @@ def test_the_same_memory_gives_the_same_fragment(project: Path) -> None:
     )
     assert first.sections[0] == second.sections[0]
     assert first.text.split("\n")[0] == second.text.split("\n")[0]
+
+
+def test_summaries_come_the_last_written_first(empty: Path) -> None:
+    hours = {"t1": 40, "t2": 20, "t3": 1, "t4": 2}
+    for name, ago in hours.items():
+        path = write(empty, f"tasks/{name}.md", f"# Task {name}\n\nthing {name}\n")
+        moment = NOW.timestamp() - 3600 * ago
+        os.utime(path, (moment, moment))
+    workspace = opened(empty)
+    text = recall([workspace], "", budget=2_000, now=NOW).text
+    order = sorted(hours, key=lambda name: text.index(f"thing {name}"))
+    assert order == ["t3", "t4", "t2", "t1"]
+    workspace.close()

@@ -265,6 +265,23 @@ def test_pending_vectors_are_said_and_made_by_and_by(project: Path, server: Serv
     workspace.close()
 
 
+def test_too_many_vectors_without_their_packed_file_are_said(
+    semantic: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memcli.store.meaning.MOST_ROWS", 5)  # a limit, not a function
+    assert not any("memory.vec" in note for note in ask(semantic, "commit").notes)
+    sidecar = Path(semantic.layout.sidecar)
+    kept = sidecar.read_bytes()
+    sidecar.unlink()
+    assert any("memory.vec is not there" in note for note in ask(semantic, "commit").notes)
+    sidecar.write_bytes(kept)
+
+
+def test_a_huge_k_is_all_there_is(project: Path) -> None:
+    with indexed(project) as workspace:
+        assert ask(workspace, "commit", k=10**30).hits == ask(workspace, "commit", k=10**6).hits
+
+
 def test_a_search_embeds_what_it_found_first(project: Path) -> None:
     workspace = opened(project, embedding_provider="builtin", embedding_slice_ms="1500")
     index(workspace, now=time.time(), is_embedding=False)
