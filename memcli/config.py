@@ -149,9 +149,7 @@ def load(
             setting = FIELDS.get(key)
             if setting is None:
                 raise UsageError(f"unknown setting '{key}' in {path}", hint=nearest(key))
-            # A project may ask for more care with secrets, never for less.
-            is_lax = key == "secrets" and value == "off"
-            if is_project and (setting.metadata["private"] or is_lax):
+            if is_project and not is_for_project(key, value):
                 notes.append(
                     f"{key} in {path} is passed over: a project may not set it (put it into {mine})"
                 )
@@ -170,6 +168,13 @@ def load(
             values[FIELDS[key].name] = _checked(key, value, flag)
             origins[key] = "flag"
     return Loaded(replace(Settings(), **values), origins, tuple(notes))
+
+
+def is_for_project(key: str, value: Any) -> bool:
+    """Whether a project's own file, which may come from anybody, may set this."""
+    if key == "secrets":
+        return bool(value != "off")  # more care, never less
+    return not FIELDS[key].metadata["private"]
 
 
 def variable_of(key: str) -> str:

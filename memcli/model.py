@@ -38,7 +38,7 @@ class SearchOptions(NamedTuple):
     alpha: float | None = None  # weight of BM25; outside 0..1 counts as 0.5
     fusion: str = "blend"  # blend or rrf
     within: str | None = None  # a glob on paths
-    kind: str | None = None  # pinned, dreams, daily, task or archive
+    kind: str | None = None  # pinned, dreams, daily, task, archive or note
     since: str | None = None  # ISO dates, inclusive
     until: str | None = None
     max_chars: int | None = None  # of all bodies together

@@ -3,14 +3,14 @@
 from typing import Annotated
 
 from memcli.cli.options import Context, Option
-from memcli.cli.search import KINDS
 from memcli.cli.show import say, show
+from memcli.layout import LISTING
 from memcli.ops.list import list_files
 
 
 def run(
     context: Context,
-    kind: Annotated[str | None, Option(("--kind",), "Only such files.", one_of=KINDS)] = None,
+    kind: Annotated[str | None, Option(("--kind",), "Only such files.", one_of=LISTING)] = None,
 ) -> int:
     """List the memory files with dates, sizes, and whether the index has them."""
     workspace = context.open()

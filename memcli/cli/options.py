@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import UnionType
 from typing import Annotated, Any, NamedTuple
 
+from memcli import formats
 from memcli.errors import UsageError, WorkspaceError
 from memcli.model import Progress
 from memcli.workspace import Workspace, has_personal, open_personal, open_workspace
@@ -101,7 +102,7 @@ class Context(NamedTuple):
             yield show
 
 
-FORMATS = ("pretty", "text", "json", "jsonl", "markdown", "github")
+FORMATS = tuple(formats.TABLE)
 
 Command = Callable[..., int]
 

@@ -5,10 +5,9 @@ from typing import Annotated
 
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
+from memcli.layout import LISTING
 from memcli.ops.scopes import record_all, search_all
 from memcli.ops.search import options_of
-
-KINDS = ("pinned", "dreams", "daily", "task", "archive", "note")
 
 
 def run(
@@ -28,7 +27,7 @@ def run(
     within: Annotated[
         str | None, Option(("--in",), "Only files like this, as in 'tasks/*'.", "GLOB")
     ] = None,
-    kind: Annotated[str | None, Option(("--kind",), "Only such files.", one_of=KINDS)] = None,
+    kind: Annotated[str | None, Option(("--kind",), "Only such files.", one_of=LISTING)] = None,
     since: Annotated[
         str | None, Option(("--since",), "Only dated files from this day on; 14d is ago.", "DAY")
     ] = None,

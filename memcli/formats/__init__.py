@@ -3,11 +3,11 @@
 A member has ``render(result, **how)``, which yields strings to be written as they are.
 """
 
-TABLE = {
-    "github": "memcli.formats.github",
+TABLE = {  # as --help names them
+    "pretty": "memcli.formats.pretty",
+    "text": "memcli.formats.text",
     "json": "memcli.formats.json",
     "jsonl": "memcli.formats.jsonl",
     "markdown": "memcli.formats.markdown",
-    "pretty": "memcli.formats.pretty",
-    "text": "memcli.formats.text",
+    "github": "memcli.formats.github",
 }

@@ -126,8 +126,6 @@ def status(result: Status) -> Iterator[str]:
     jobs = [f"{count} {state}" for state, count in result.jobs.items() if state in _TO_DO]
     if jobs:
         yield f"jobs       {', '.join(jobs)}"
-    if result.writer:
-        yield f"writer     {result.writer}"
 
 
 def setting_values(result: SettingValues) -> Iterator[str]:

@@ -37,8 +37,9 @@ def set_value(path: str, key: str, text: str, *, is_project: bool) -> None:
     UsageError for an unknown key, a wrong value, or a key that a project may not set.
     """
     value = config.parse(key, text)
-    if is_project and config.FIELDS[key].metadata["private"]:
-        raise UsageError(f"a project may not set {key}", hint=f"mem config set {key} …")
+    if is_project and not config.is_for_project(key, value):
+        what = key if config.FIELDS[key].metadata["private"] else f"{key} to {text}"
+        raise UsageError(f"a project may not set {what}", hint=f"mem config set {key} …")
     section, _, name = key.rpartition(".")
     try:
         data = disk.read(path)

@@ -40,9 +40,9 @@ def _day(text: str | None, today: date) -> str | None:
     if text is None:
         return None
     ago = {"today": 0, "yesterday": 1}.get(text)
-    if ago is None and text[-1:] in "dw" and text[:-1].isdecimal():
-        ago = int(text[:-1]) * (7 if text[-1] == "w" else 1)
     try:
+        if ago is None and text[-1:] in "dw" and text[:-1].isdecimal():
+            ago = int(text[:-1]) * (7 if text[-1] == "w" else 1)
         return (
             (today - timedelta(days=ago)).isoformat()
             if ago is not None

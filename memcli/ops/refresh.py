@@ -1,4 +1,4 @@
-"""What a search does first: take in what changed, or say how far behind the index is."""
+"""The index brought in step before an answer is given."""
 
 from __future__ import annotations
 

@@ -60,7 +60,6 @@ class Status:
     questions: int  # with a cached vector
     sqlite: str
     journal: str
-    writer: str = ""
     bytes_by_kind: dict[str, int] = field(default_factory=dict)
     weeks: tuple[WeekSize, ...] = ()  # the last ones, oldest first, also those without a log
     facts: int = 0  # in force

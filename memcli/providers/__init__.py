@@ -1,4 +1,7 @@
-"""Who makes vectors and who writes prose: open sets; a new member is one file and a line here."""
+"""Who makes vectors and who writes prose: open sets.
+
+A new member is one file, a line here, and its name among the choices in ``config``.
+"""
 
 TABLE = {
     "builtin": "memcli.providers.builtin",

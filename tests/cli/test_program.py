@@ -328,7 +328,7 @@ SHAPES = {
     "status": """
         root index by_kind bytes database_bytes backend embedder vectors_of embedded is_packed
         unused_vectors questions
-        sqlite journal writer notes
+        sqlite journal notes
     """,
     "list": "files notes",
     "get MEMORY.md": "path start_line end_line body",
