@@ -17,7 +17,7 @@ from memcli.model import Chunk
 from memcli.store.chunks import Place
 from memcli.store.embeddings import Pending
 from memcli.store.stamps import Stamp
-from memcli.text.query import Part, Query
+from memcli.text.query import Query, Word
 
 
 class Owner(Protocol):
@@ -74,10 +74,10 @@ class Backend(Protocol):
     ) -> list[tuple[int, float]]:
         """The best `n` chunks by BM25, ties by id; nothing for a query without a word."""
 
-    def rarities(self, query: Query) -> Mapping[Part, float]:
+    def rarities(self, query: Query) -> Mapping[Word, float]:
         """How much each of the query's words says: its smoothed inverse document frequency."""
 
-    def held(self, query: Query, chunk: int) -> set[Part]:
+    def held(self, query: Query, chunk: int) -> set[Word]:
         """Those of the query's words that stand in a chunk."""
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:

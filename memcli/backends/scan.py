@@ -17,7 +17,7 @@ from memcli.store.embeddings import Pending, passage_key
 from memcli.store.stamps import Stamp
 from memcli.store.vectors import best_cosine, quantise, unpack
 from memcli.text.matching import bm25, count, matches, stored_tokens
-from memcli.text.query import Part, Query
+from memcli.text.query import Part, Query, Word
 from memcli.text.words import normalise
 
 
@@ -104,14 +104,18 @@ class ScanBackend:
         weights = [1 + (part in phrases) for part in parts]
         return dict(zip(self._rows, bm25(counts, lengths, weights=weights), strict=True))
 
-    def rarities(self, query: Query) -> dict[Part, float]:
+    def rarities(self, query: Query) -> dict[Word, float]:
         held = [self.held(query, chunk) for chunk in self._rows]
         total = len(self._rows)
-        return {p: rank.rarity(total, sum(p in parts for parts in held)) for p in query.words}
+        return {it: rank.rarity(total, sum(it in words for words in held)) for it in query.words}
 
-    def held(self, query: Query, chunk: int) -> set[Part]:
+    def held(self, query: Query, chunk: int) -> set[Word]:
         columns = self._rows[chunk].columns
-        return {part for part in query.words if any(count(part, column) for column in columns)}
+        return {
+            word
+            for word in query.words
+            if any(count(part, column) for part in word.forms for column in columns)
+        }
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:
         wanted = normalise(needle)

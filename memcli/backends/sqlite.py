@@ -14,7 +14,7 @@ from memcli.store import access, chunks, db, embeddings, fulltext
 from memcli.store.chunks import Place
 from memcli.store.embeddings import Pending
 from memcli.store.stamps import Stamp
-from memcli.text.query import Part, Query, closeness, expression
+from memcli.text.query import Part, Query, Word, closeness, expression
 
 if TYPE_CHECKING:
     from memcli.backends.base import About, Owner
@@ -153,14 +153,14 @@ class SqliteBackend:
             or query.parts
         )
 
-    def rarities(self, query: Query) -> dict[Part, float]:
+    def rarities(self, query: Query) -> dict[Word, float]:
         total = self.counts()[1]
         return {
-            part: rarity(total, fulltext.frequency(self._database, part.match, total))
-            for part in query.words
+            word: rarity(total, fulltext.frequency(self._database, word.match, total))
+            for word in query.words
         }
 
-    def held(self, query: Query, chunk: int) -> set[Part]:
+    def held(self, query: Query, chunk: int) -> set[Word]:
         return {one for one in query.words if fulltext.holds(self._database, one.match, chunk)}
 
     def substring(self, needle: str, n: int, *, within: Collection[str] | None = None) -> list[int]:

@@ -13,7 +13,7 @@ from memcli.model import Chunk, Hit, Hits, SearchOptions
 from memcli.ops.refresh import refresh, state_of
 from memcli.store.db import DamagedError
 from memcli.text.dates import date_of
-from memcli.text.query import Part, Query, build, coverage
+from memcli.text.query import Query, Word, build, coverage
 from memcli.workspace import Workspace
 
 MOST = 1_000_000  # passages that are shown at most: more is no number to SQLite
@@ -113,7 +113,7 @@ def _ranked(
     by_word: dict[int, float],
     by_meaning: dict[int, float],
     options: SearchOptions,
-    weights: Mapping[Part, float],
+    weights: Mapping[Word, float],
     today: date,
 ) -> list[rank.Ranked]:
     backend = workspace.backend
@@ -157,7 +157,7 @@ def _is_word(query: Query) -> bool:
 
 
 def _is_answer(
-    workspace: Workspace, query: Query, weights: Mapping[Part, float], ranked: list[rank.Ranked]
+    workspace: Workspace, query: Query, weights: Mapping[Word, float], ranked: list[rank.Ranked]
 ) -> bool:
     """Whether the best hits say anything about the question: see `rank.is_answered`."""
     if query.phrases:

@@ -72,6 +72,17 @@ class Part(NamedTuple):
         return tuple(token for word in self.words for token in tokens(word))
 
 
+class Word(NamedTuple):
+    """A word of the query, which stands in a chunk where any of its forms does."""
+
+    forms: tuple[Part, ...]  # as typed and, of a camel-case identifier, its parts in a row
+
+    @property
+    def match(self) -> str:
+        """The word as an expression for FTS5."""
+        return " OR ".join(part.match for part in self.forms)
+
+
 class Query(NamedTuple):
     """What to look for. ``match`` and ``parts`` are empty when a text has no searchable word."""
 
@@ -82,7 +93,7 @@ class Query(NamedTuple):
     pairs: tuple[Part, ...]  # words that stand side by side in the text: to reward closeness
     terms: tuple[str, ...]  # as typed but for case, without stop words: to light up
     needle: str  # comparison form, for the substring search when nothing else is found
-    words: tuple[Part, ...]  # single words as typed, one form each: what `coverage` is reckoned by
+    words: tuple[Word, ...]  # single words as typed: what `coverage` is reckoned by
     is_foreign: bool  # most letters are of other scripts than Latin
 
 
@@ -102,12 +113,14 @@ def build(text: str) -> Query:
     chunks = typed.split()
     found = list(quoted)
     single: list[Part] = []
+    humped: dict[Part, Part] = {}
     shown: list[str] = []
     row: list[str] = []
     for chunk in chunks:
         segments = [segment for half in _halves(chunk) for segment in _segments(half)]
         found += _parts_of(chunk, segments)
         single += [Part((word,)) for segment in segments for word in segment.singles]
+        humped |= _humped(chunk)
         shown += _words_of(chunk)
         # An empty word where the row of plain words is broken.
         row += [word for s in segments for word in (s.words if s.is_plain else ("",))]
@@ -124,7 +137,10 @@ def build(text: str) -> Query:
         pairs=tuple(dict.fromkeys(_pairs(row)))[:_MOST_PARTS],
         terms=tuple(words or dict.fromkeys(shown))[:_MOST_PARTS],
         needle=normalise(" ".join(chunks)[:_LONGEST_NEEDLE]),
-        words=tuple(_without_stop_words(dict.fromkeys(single)))[:_MOST_PARTS],
+        words=tuple(
+            Word((part, humped[part]) if part in humped else (part,))
+            for part in _without_stop_words(dict.fromkeys(single))[:_MOST_PARTS]
+        ),
         is_foreign=_is_foreign(typed),
     )
 
@@ -152,13 +168,13 @@ def closeness(query: Query, kept: Iterable[Part]) -> str:
     )
 
 
-def coverage(query: Query, held: Collection[Part], weights: Mapping[Part, float]) -> float:
+def coverage(query: Query, held: Collection[Word], weights: Mapping[Word, float]) -> float:
     """Return which share of the query's words stands in a chunk, from 0 to 1, by weight.
 
     ``held`` are those that do; ``weights`` has the idf of each of ``query.words``.
     """
-    total = sum(weights[part] for part in query.words)
-    return sum(weights[part] for part in query.words if part in held) / total if total else 0.0
+    total = sum(weights[word] for word in query.words)
+    return sum(weights[word] for word in query.words if word in held) / total if total else 0.0
 
 
 def _is_foreign(text: str) -> bool:
@@ -166,6 +182,16 @@ def _is_foreign(text: str) -> bool:
         return False
     letters = [char for char in text if char.isalpha()]
     return 2 * sum(char > "\u024f" for char in letters) > len(letters)
+
+
+def _humped(chunk: str) -> dict[Part, Part]:
+    """Return the parts in a row of each camel-case identifier, by its joined form."""
+    return {
+        Part((compound.lower(),)): Part(tuple(split))
+        for half in _halves(chunk)
+        for compound in _COMPOUND.findall(half)
+        if compound.isalnum() and len(split := humps(compound)) > 1
+    }
 
 
 def _parts_of(chunk: str, segments: Sequence[_Segment]) -> list[Part]:

@@ -110,13 +110,15 @@ def words_held_are_told(open_index: Open) -> None:
     backend.put(files(TEXTS))
     query = build("acknowledge the database readings 夜の警報")
     told = {
-        place.path: {" ".join(part.words) for part in backend.held(query, chunk)}
+        place.path: {" ".join(word.forms[0].words) for word in backend.held(query, chunk)}
         for chunk, place in backend.places([one.chunk for one in backend.pending(100)]).items()
     }
     assert told["daily/2026-01-01.md"].isdisjoint({"acknowledge", "readings"})
     assert {"acknowledge", "readings"} <= told["tasks/a.md"]
     assert told["tasks/b.md"] == {"database"}
-    assert told["tasks/ç.md"] == {" ".join(part.words) for part in build("夜の警報").words}
+    assert told["tasks/ç.md"] == {" ".join(it.forms[0].words) for it in build("夜の警報").words}
+    camel = build("how AppendDaily works")
+    assert [len(backend.held(camel, one.chunk)) for one in backend.pending(100)].count(1) == 1
 
 
 def put_again_replaces(open_index: Open) -> None:

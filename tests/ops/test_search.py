@@ -277,6 +277,15 @@ def test_too_many_vectors_without_their_packed_file_are_said(
     sidecar.write_bytes(kept)
 
 
+@pytest.mark.parametrize("query", ["AppendDaily", "appendDaily", "ErrClockSkew"])
+def test_an_identifier_in_another_spelling_is_an_answer(empty: Path, query: str) -> None:
+    write(empty, "tasks/t.md", "# T\n\nSee append_daily and ERR_CLOCK_SKEW here.")
+    workspace = opened(empty, embedding_provider="builtin")
+    index(workspace, now=time.time())
+    assert places(ask(workspace, query)) == [("tasks/t.md", 1)]
+    workspace.close()
+
+
 def test_a_huge_k_is_all_there_is(project: Path) -> None:
     with indexed(project) as workspace:
         assert ask(workspace, "commit", k=10**30).hits == ask(workspace, "commit", k=10**6).hits

@@ -244,6 +244,8 @@ def test_coverage_is_the_weighted_share_of_the_words() -> None:
     assert coverage(query, {write, queue, retries}, weights) == 1.0
     assert coverage(query, {retries}, {**weights, retries: 3.0}) == 0.6
     assert coverage(build("😀"), set(), {}) == 0.0
+    (camel,) = build("AppendDaily").words
+    assert camel.match == '"appenddaily" OR "append daily"'
 
 
 def test_queries_in_other_scripts_are_told_apart() -> None:
