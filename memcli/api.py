@@ -74,7 +74,7 @@ def search(
     settings = workspace.settings
     now = datetime.now()
     places = _places(workspace, personal)
-    options = options_of(settings)._replace(
+    options = options_of(workspace)._replace(
         k=settings.search_k if k is None else k,
         mode=mode or settings.search_mode,
         within=within,

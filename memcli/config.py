@@ -64,7 +64,9 @@ class Settings:
     )
     search_k: int = _setting(8, "results shown", least=1)
     search_mode: str = _setting("hybrid", "how to search", one_of=("hybrid", "keyword", "vector"))
-    search_alpha: float = _setting(0.7, "weight of keywords against meaning; 1 is keywords alone")
+    search_alpha: float = _setting(
+        0.7, "weight of keywords against meaning; 1 is keywords alone; unset it follows the query"
+    )
     search_fusion: str = _setting(
         "blend", "how the two rankings are joined", one_of=("blend", "rrf")
     )

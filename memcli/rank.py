@@ -163,7 +163,7 @@ def alpha_for(
     Only the default follows the query; any other weight is as it was asked for.
     """
     is_agreed = covered >= AGREED_COVERAGE and cosine >= min_cosine + ANSWER_MARGIN
-    return AGREED_ALPHA if is_agreed and alpha in (None, ALPHA) else alpha
+    return AGREED_ALPHA if is_agreed and alpha is None else alpha
 
 
 def words_first(ranked: list[Ranked]) -> list[Ranked]:

@@ -82,12 +82,12 @@ def test_alpha_outside_its_range_counts_as_a_half() -> None:
 
 
 def test_meaning_counts_more_where_the_words_agree() -> None:
-    assert alpha_for(None, 0.5, 0.75) == alpha_for(ALPHA, 1.0, 1.0) == AGREED_ALPHA
+    assert alpha_for(None, 0.5, 0.75) == AGREED_ALPHA
     assert alpha_for(None, 1.0, 0.74) is None
     assert alpha_for(None, 0.45, 1.0) is None
     assert alpha_for(None, 0.45, 1.0, min_cosine=0.2) == AGREED_ALPHA
     assert alpha_for(ALPHA, 0.9, 0.0) == ALPHA
-    for asked in (0.0, 0.2, 0.9, 1.0, -1.0):
+    for asked in (0.0, 0.2, ALPHA, 0.9, 1.0, -1.0):
         assert alpha_for(asked, 1.0, 1.0) == asked
 
 

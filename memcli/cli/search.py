@@ -54,13 +54,13 @@ def run(
     """Find passages by word and by meaning."""
     flags = {"search.k": k, "search.mode": mode, "search.fusion": fusion}
     places = context.open_scope(scope, flags)
-    settings = places[0].settings
+    options = options_of(places[0])
     now = datetime.now()
     result = search_all(
         places,
         " ".join(query),
-        options_of(settings)._replace(
-            alpha=settings.search_alpha if alpha is None else alpha,
+        options._replace(
+            alpha=options.alpha if alpha is None else alpha,
             within=within,
             kind=kind,
             since=since,

@@ -79,7 +79,7 @@ class Tools:
         now = datetime.now()
         with self._open(scope) as places:
             settings = places[0].settings
-            options = options_of(settings)._replace(
+            options = options_of(places[0])._replace(
                 k=k,
                 mode=mode or settings.search_mode,
                 within=within,

@@ -185,7 +185,7 @@ def _search(places: Sequence[Workspace], query: str, now: datetime) -> Hits:
             "none",
             notes=joined_notes((it.scope, it.take_notes()) for it in places),
         )
-    options = options_of(places[0].settings)._replace(k=PASSAGES)
+    options = options_of(places[0])._replace(k=PASSAGES)
     return search_all(places, query, options, now=now)
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from memcli import layout, rank
-from memcli.config import Settings
 from memcli.errors import UsageError
 from memcli.model import Chunk, Hit, Hits, SearchOptions
 from memcli.ops.refresh import refresh, state_of
@@ -26,7 +25,8 @@ def search(workspace: Workspace, text: str, options: SearchOptions, *, now: date
     """
     if not text.strip():
         raise UsageError("nothing to search for", hint='mem search "what you want to know"')
-    text = text.encode("utf-8", "replace").decode()  # an argument may be any bytes
+    # An argument may be any bytes; what is no text finds nothing, and not every question mark.
+    text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     try:
         return _search(workspace, text, options, now)
     except DamagedError:
@@ -35,12 +35,14 @@ def search(workspace: Workspace, text: str, options: SearchOptions, *, now: date
         return _search(workspace, text, options, now)
 
 
-def options_of(settings: Settings) -> SearchOptions:
+def options_of(workspace: Workspace) -> SearchOptions:
     """How to search where nothing else is asked for."""
+    settings, origins, _ = workspace.loaded
     return SearchOptions(
         k=settings.search_k,
         mode=settings.search_mode,
-        alpha=settings.search_alpha,
+        # Only where nobody set it may it follow the query: see `rank.alpha_for`.
+        alpha=None if origins["search.alpha"] == "default" else settings.search_alpha,
         fusion=settings.search_fusion,
     )
 
