@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memcli.providers.base import LLM, Embedder
     from memcli.providers.guard import Guard
 
+PATIENCE = 0.2  # seconds that what can be done another time waits for a foreign program
+
 
 class Workspace:
     """Everything a verb needs to work on one memory."""
@@ -142,7 +144,7 @@ class Workspace:
         if not self.is_writable:
             return
         try:
-            with self.lock(verb, wait=0):
+            with self.lock(verb, wait=0), self.backend.waiting(PATIENCE):
                 write()
         except (ConflictError, WorkspaceError):
             return

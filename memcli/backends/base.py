@@ -139,6 +139,9 @@ class Backend(Protocol):
     def counts(self) -> tuple[int, int, int]:
         """How many files, chunks, and chunks that wait for a vector there are."""
 
+    def waiting(self, seconds: float) -> AbstractContextManager[None]:
+        """Within this, wait so long where another program holds the index."""
+
     def beat(self, at: int) -> None:
         """Note that a watcher kept the index in step at `at` (unix seconds); 0 when it ends."""
 

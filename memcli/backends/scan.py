@@ -7,6 +7,7 @@ other backend must find.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from memcli import rank
@@ -199,6 +200,9 @@ class ScanBackend:
     def counts(self) -> tuple[int, int, int]:
         keys = [row.key for row in self._rows.values()]
         return len(self._stamps), len(keys), sum(key not in self._vectors for key in keys)
+
+    def waiting(self, seconds: float) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def beat(self, at: int) -> None:
         """Nobody watches what ends with the process."""

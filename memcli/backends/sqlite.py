@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import StoreError
@@ -231,6 +231,9 @@ class SqliteBackend:
         files, number = chunks.counts(self._database)
         return files, number, embeddings.count_state(self._database, embeddings.PENDING)
 
+    def waiting(self, seconds: float) -> AbstractContextManager[None]:
+        return self._database.waiting(seconds)
+
     def beat(self, at: int) -> None:
         access.beat(self._database, at)
 
@@ -244,9 +247,13 @@ class SqliteBackend:
         return chunks.last_uses(self._database)
 
     def faults(self) -> list[str]:
-        from memcli.store import faults  # as above
+        from memcli.store import faults, meaning  # as above
 
-        return faults.find(self._database)
+        found = faults.find(self._database)
+        path = self._owner.layout.sidecar
+        if not meaning.is_packed_well(self._database, path, self.model()):
+            found.append("memory.vec does not hold the vectors that it should")
+        return found
 
     def about(self) -> About:
         from memcli.backends.base import About

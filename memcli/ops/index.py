@@ -16,6 +16,7 @@ from memcli.ops.differ import LARGEST, Difference, differ
 from memcli.store.stamps import RACY, Stamp, signature
 from memcli.workspace import Workspace
 
+WAIT = 2.0  # seconds that what was just written waits for a foreign program to be indexed
 BATCH_FILES = 512  # so many files, or ...
 BATCH_BYTES = 8 << 20  # ... so many bytes are committed together: an interrupted run goes on there
 
@@ -95,7 +96,7 @@ def index_written(workspace: Workspace, paths: Collection[str], *, now: float) -
             except FileNotFoundError:
                 removed.append(path)
         difference = Difference(tuple(changed), tuple(removed), 0, (), is_partial=True)
-        with workspace.lock("index"):
+        with workspace.lock("index"), workspace.backend.waiting(WAIT):
             return list(apply(workspace, difference, now=now).notes)
     except (StoreError, ConflictError, OSError) as error:
         return [f"written, but not indexed yet: {error}"]

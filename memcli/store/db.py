@@ -73,6 +73,16 @@ class Database:
             self._connection.executemany(sql, rows)
 
     @contextmanager
+    def waiting(self, seconds: float) -> Iterator[None]:
+        """Within this, wait so long for another program that holds the database."""
+        before = self.value("PRAGMA busy_timeout")
+        self.run(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+        try:
+            yield
+        finally:
+            self.run(f"PRAGMA busy_timeout = {before}")
+
+    @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing. IMMEDIATE, since a read turned into a write skips the busy timeout."""
         self.run("BEGIN IMMEDIATE")

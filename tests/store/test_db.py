@@ -17,6 +17,7 @@ from sqlite_utils import Database
 
 from memcli.errors import MemError, StoreError
 from memcli.model import Hits, SearchOptions
+from memcli.ops.append_daily import append_daily
 from memcli.ops.doctor import doctor
 from memcli.ops.index import index
 from memcli.ops.search import record, search
@@ -197,6 +198,41 @@ def test_what_was_shown_outlasts_a_new_index(root: Path) -> None:
     before = workspace.backend.last_uses()
     index(workspace, now=time.time(), is_full=True)
     assert workspace.backend.last_uses() == before != {}
+    workspace.close()
+
+
+def test_a_foreign_writer_holds_up_no_search_and_no_entry(root: Path) -> None:
+    workspace = opened(root)
+    write(root, "tasks/new.md", f"# New\n\n{WORD} again\n")
+    foreign = sqlite3.connect(database(root), isolation_level=None)
+    foreign.execute("BEGIN IMMEDIATE")
+    begun = time.monotonic()
+    hits = search(workspace, WORD, SearchOptions(mode="keyword"), now=NOW)
+    record(workspace, hits, now=NOW.timestamp())
+    done = append_daily(workspace, "an entry", stage="note", now=NOW)
+    assert time.monotonic() - begun < 20  # not the minute of index.wait, for each of the three
+    assert hits.index.state == "stale" and any("in use" in note for note in hits.notes)
+    assert any("not indexed yet" in note for note in done.notes)
+    foreign.execute("ROLLBACK")
+    foreign.close()
+    workspace.close()
+
+
+def test_a_packed_file_that_says_something_else_is_a_fault(project: Path) -> None:
+    workspace = opened(project, embedding_provider="builtin")
+    for path in (project / ".decsr/memory").glob("[!M]*"):  # a few passages are enough
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    index(workspace, now=time.time())
+    sidecar = Path(workspace.layout.sidecar)
+    assert sidecar.exists() and workspace.backend.faults() == []
+    data = bytearray(sidecar.read_bytes())
+    data[-100] ^= 255
+    sidecar.write_bytes(data)
+    assert workspace.backend.faults() == ["memory.vec does not hold the vectors that it should"]
+    sidecar.unlink()
+    sidecar.mkdir()
+    with pytest.raises(StoreError):
+        workspace.backend.tidy()
     workspace.close()
 
 
