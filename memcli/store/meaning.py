@@ -76,6 +76,15 @@ def cosines(
     return found
 
 
+def is_packed_well(database: Database, path: str, model: str) -> bool:
+    """Whether what ``memory.vec`` has of each chunk is what the rows say; so too without one."""
+    packed = sidecar.open_sidecar(path, database, model)
+    if packed is None:
+        return True
+    rows = embeddings.of_state(database, model, embeddings.PACKED)
+    return all(packed.holds(chunk, blob) for chunk, blob in rows)
+
+
 def _best(query: Sequence[float], rows: Collection[tuple[int, bytes]]) -> dict[int, float]:
     """The cosine of each chunk with these rows."""
     blobs = [blob for _, blob in rows]

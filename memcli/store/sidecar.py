@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
+from memcli.errors import StoreError
 from memcli.store import embeddings, vectors
 from memcli.store.db import Database
 from memcli.store.embeddings import CACHED, PACKED
@@ -64,6 +65,23 @@ class Sidecar(NamedTuple):
                 rows.append(row)
                 row += 1
         return self._best(query, rows)
+
+    def holds(self, chunk: int, blob: bytes) -> bool:
+        """Whether the rows of a chunk are these, as they stand in the database."""
+        data = memoryview(self.data)
+        width, size = self.dimension // 8, vectors.row_size(self.dimension)
+        row = bisect_left(self._ids, chunk)
+        for at in range(0, len(blob), size):
+            signs = self._signs_start + width * row
+            values = self._values_start + (size - width) * row
+            if row >= self.rows or self._ids[row] != chunk:
+                return False
+            if data[signs : signs + width] != blob[at : at + width]:
+                return False
+            if data[values : values + size - width] != blob[at + width : at + size]:
+                return False
+            row += 1
+        return True
 
     def _best(self, query: Sequence[float], rows: Sequence[int]) -> dict[int, float]:
         """The chunks that have these rows, each with the cosine of its nearest one."""
@@ -182,6 +200,8 @@ def pack(path: str, database: Database, model: str, dimension: int) -> int:
             file.writelines(values)
             file.flush()
             os.fsync(file.fileno())
+        if os.path.isdir(path) and not os.path.islink(path):
+            raise StoreError(f"{path} is a folder", hint="remove it; mem index packs the vectors")
         os.replace(temporary, path)
     except BaseException:
         if os.path.exists(temporary):
