@@ -5,6 +5,7 @@ from typing import Annotated
 
 from memcli.cli.options import Argument, Context, Option
 from memcli.cli.show import say, show
+from memcli.errors import UsageError
 from memcli.ops.index import index
 
 
@@ -19,6 +20,8 @@ def run(
     ] = False,
 ) -> int:
     """Bring the index in step with the files, then make the vectors that are missing."""
+    if paths and full:
+        raise UsageError("--full makes the whole index again", hint="mem index --full")
     workspace = context.open()
     wanted = [_within_memory(path) for path in paths or ()]
     with context.progress() as progress:
