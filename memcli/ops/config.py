@@ -47,7 +47,9 @@ def set_value(path: str, key: str, text: str, *, is_project: bool) -> None:
         table = tree.setdefault(section, {}) if section else tree
         table[name] = list(value) if isinstance(value, tuple) else value
         disk.make_folder(os.path.dirname(path))
-        disk.replace(path, tomli_w.dumps(tree).encode())
+        if key.endswith(".key") and os.path.exists(path):
+            os.chmod(path, 0o600)  # which the file that takes its place keeps
+        disk.replace(path, tomli_w.dumps(tree).encode(), exact=None if is_project else 0o600)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     except OSError as error:
