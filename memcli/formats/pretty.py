@@ -62,11 +62,13 @@ def hits(result: Hits, width: int, *, is_explaining: bool = False) -> Iterator[R
 def listing(result: Listing, width: int) -> Iterator[RenderableType]:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("file", "date", "bytes", "chunks", "used", ""):
-        table.add_column(name, justify="right" if name in ("bytes", "chunks", "used") else "left")
+        is_number = name in ("bytes", "chunks", "used")
+        overflow: Any = "fold" if name == "file" else "ellipsis"  # a name is for mem get
+        table.add_column(name, justify="right" if is_number else "left", overflow=overflow)
     for file in result.files:
         state = [] if file.is_indexed else ["not indexed"]
         table.add_row(
-            Text(printable(file.path), style="cyan"),
+            Text(one_line(file.path), style="cyan"),
             file.date or f"{file.modified_at:%Y-%m-%d}",
             f"{file.size:,}",
             str(file.chunks),

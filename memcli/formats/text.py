@@ -58,7 +58,8 @@ def snippet(hit: Hit, result: Hits) -> list[tuple[int, str]]:
 
 def explanation(hit: Hit) -> str:
     """How a hit came to its score, in one line."""
-    parts = [f"score {hit.score:.4f} = {hit.fused:.4f} x decay {hit.decay:.3f} + {hit.bonus:.4f}"]
+    fused = max(hit.fused, 0.0)  # below it is only the order that counts
+    parts = [f"score {hit.score:.4f} = {fused:.4f} x decay {hit.decay:.3f} + {hit.bonus:.4f}"]
     for name, value, place in (
         ("bm25", hit.bm25, hit.bm25_rank),
         ("cosine", hit.cosine, hit.cosine_rank),
@@ -89,13 +90,15 @@ def passage(result: Passage) -> Iterator[str]:
 
 
 def listing(result: Listing) -> Iterator[str]:
+    if not result.files:
+        yield "no memory files"
     for file in result.files:
         state = "" if file.is_indexed else "  not indexed"
         note = f"  ({file.note})" if file.note else ""
         used = f"  found {file.retrievals}x, used {file.used_at:%Y-%m-%d}" if file.used_at else ""
         yield (
             f"{file.modified_at:%Y-%m-%d}  {file.size:>9,}  {file.chunks:>4} chunks"
-            f"  {printable(file.path)}{state}{used}{printable(note)}"
+            f"  {one_line(file.path)}{state}{used}{one_line(note)}"
         )
 
 

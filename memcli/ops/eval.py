@@ -99,7 +99,7 @@ def evaluate(
     gains are 1, discounts are 1/log2(rank + 1) (Järvelin and Kekäläinen 2002).
     """
     refresh(workspace, now=now.timestamp())
-    options = options_of(workspace.settings)._replace(k=DEPTH, refresh=False)
+    options = options_of(workspace)._replace(k=DEPTH, refresh=False)
     scores, missed = [], []
     notes: list[str] = []
     for mode in modes:
