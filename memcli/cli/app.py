@@ -3,6 +3,7 @@
 Nothing is imported here that a plain call does not need; Typer is one table away.
 """
 
+import errno
 import gc
 import os
 import sys
@@ -88,12 +89,14 @@ def main(words: Sequence[str]) -> int:
         _drop(sys.stdout)
         return 0
     except Exception as error:
-        if isinstance(error, OSError) and _is_output_stuck():  # help, which Typer prints itself
+        if isinstance(error, OSError) and _is_of_output(error):  # help, which Typer prints itself
             return _failed(unwritten(error), is_verbose=is_verbose)
         return _unexpected(error, is_verbose=is_verbose)
 
 
-def _is_output_stuck() -> bool:
+def _is_of_output(error: OSError) -> bool:
+    if error.filename is None and error.errno == errno.ENOSPC:
+        return True  # Typer has flushed in vain already
     try:
         sys.stdout.flush()
     except OSError:

@@ -10,9 +10,14 @@ from memcli.formats.json import dumps
 
 
 def render(result: Any, **how: Any) -> Iterator[str]:
-    """A line for every record of the first field that holds records."""
+    """A line for every record of the first field that holds records.
+
+    One line for a result that begins with a record of its own, as a status does with its index.
+    """
     for one in fields(result):
         value = getattr(result, one.name)
+        if hasattr(value, "__dataclass_fields__"):
+            break
         if (
             isinstance(value, tuple)
             and one.type != "tuple[str, ...]"

@@ -197,7 +197,9 @@ def _sources(sources: tuple[Source, ...]) -> Iterator[str]:
 
 def recalled(result: Recalled, *, is_receipt: bool = False) -> Iterator[str]:
     if not is_receipt:
-        yield result.text.rstrip("\n") if result.text else "nothing to recall"
+        left_out = any(section.left_out for section in result.sections)
+        nothing = f"nothing fits into {result.budget} tokens" if left_out else "nothing to recall"
+        yield result.text.rstrip("\n") if result.text else nothing
         return
     yield f"{result.tokens} of {result.budget} tokens; index {result.index.state}"
     for section in result.sections:

@@ -151,6 +151,11 @@ def recall(
         shared = share_out(sections, 4 * budget - envelope)
     except ValueError as error:
         needed = (error.args[0] + envelope + 3) // 4
+        if not any(one.is_whole and one.items for one in sections):
+            raise RefusedError(
+                f"what is around the memory needs {needed} tokens, the budget is {budget}",
+                hint=f"mem recall --budget {2 * needed}",
+            ) from None
         raise RefusedError(
             f"instructions, preferences and what is around them need {needed} tokens,"
             f" the budget is {budget}",

@@ -17,6 +17,7 @@ from memcli.text.daily import parse as parse_log
 from memcli.text.dates import date_of
 from memcli.text.decode import decode, split_lines
 from memcli.text.facts import Pinned, PinnedFact, clean_text, fact_hash, parse, sift
+from memcli.text.pinned import INTRO
 from memcli.text.printable import one_line, printable
 from memcli.text.query import build
 from memcli.text.recalled import harmless, named, quoted
@@ -166,6 +167,8 @@ def _prose(text: str, scope: str) -> list[Piece]:
     for block in scan(lines):
         if block.kind in _PROSE:
             body = [line.rstrip("\r\n") for line in lines[block.start_line - 1 : block.end_line]]
+            if body == [INTRO]:
+                continue  # which this program wrote
             place = scoped(scope, f"{layout.MEMORY_FILE}:{block.start_line}-{block.end_line}")
             item = Item(("", *quoted(body)))
             pieces.append(Piece(item, place, "pinned text", scope, layout.MEMORY_FILE))

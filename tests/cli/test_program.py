@@ -167,6 +167,8 @@ def test_a_full_disk_behind_stdout_is_told(mem: Program, words: str) -> None:
         "mem: cannot write the answer: No space left on device"
     )
     assert b"Traceback" not in done.stderr
+    unbuffered = shell(mem, f"PYTHONUNBUFFERED=1 mem {words} >/dev/full")
+    assert (unbuffered.returncode, unbuffered.stderr) == (3, done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -355,6 +357,8 @@ def test_the_fields_of_a_hit_and_of_the_index(mem: Program) -> None:
     rows = [json.loads(line) for line in lines]
     assert [row["chunk_id"] for row in rows] == [hit["chunk_id"] for hit in answer["hits"]]
     assert rows[0].keys() == answer["hits"][0].keys()
+    (status,) = mem("status", "--format", "jsonl", code=0).out.splitlines()
+    assert json.loads(status)["index"]["files"] == answer["index"]["files"]
 
 
 def test_text_is_a_place_and_lines(mem: Program) -> None:

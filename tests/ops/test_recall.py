@@ -26,7 +26,7 @@ from memcli.text.facts import fact_hash
 from memcli.text.recalled import BEGIN, END, without_recalled
 from memcli.text.tokens import estimate, weigh
 from memcli.workspace import Workspace
-from tests.conftest import NOW, copied, opened, write
+from tests.conftest import NOW, Program, copied, opened, write
 
 QUERIES = ("acknowledge after commit", "defrost alarm", "partitions", "当直", "zzz", "")
 
@@ -471,3 +471,15 @@ def test_summaries_come_the_last_written_first(empty: Path) -> None:
     order = sorted(hours, key=lambda name: text.index(f"thing {name}"))
     assert order == ["t3", "t4", "t2", "t1"]
     workspace.close()
+
+
+def test_a_budget_for_nothing_is_told_from_a_memory_of_nothing(empty: Path, mem: Program) -> None:
+    mem("fact", "add", "Use tabs.", "--root", str(empty), code=0)
+    where = ("--root", str(empty), "tabs")
+    small = mem("recall", *where, "--budget", "90", code=1)
+    assert "what is around the memory needs" in small.err
+    assert "instructions" not in small.err
+    needed = small.err.partition("needs ")[2].partition(" ")[0]
+    assert mem("recall", *where, "--budget", needed).out == f"nothing fits into {needed} tokens\n"
+    whole = mem("recall", *where, "--budget", "300", code=0).out
+    assert "Use tabs." in whole and "hold until this file says otherwise" not in whole
