@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from math import isnan
 
 from memcli import layout, rank
 from memcli.errors import UsageError
@@ -25,6 +26,10 @@ def search(workspace: Workspace, text: str, options: SearchOptions, *, now: date
     """
     if not text.strip():
         raise UsageError("nothing to search for", hint='mem search "what you want to know"')
+    if options.max_chars is not None and options.max_chars < 1:
+        raise UsageError(f"an answer of {options.max_chars} characters is none")
+    if options.min_score is not None and isnan(options.min_score):
+        raise UsageError("a score that is no number bounds nothing")
     # An argument may be any bytes; what is no text finds nothing, and not every question mark.
     text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     try:

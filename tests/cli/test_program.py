@@ -82,6 +82,10 @@ MISTAKES = [
     ["config", "set", "search.k", "many"],
     ["config", "set", "--project", "embedding.url", "http://x"],
     ["eval", "none.jsonl"],
+    ["search", "queue", "--max-chars", "0"],
+    ["search", "queue", "--min-score", "nan"],
+    ["search", "queue", "--since", "9" * 5000 + "d"],
+    ["index", "tasks", "--full"],
     ["eval", "none.jsonl", "--fail-under", "7"],
 ]
 

@@ -186,7 +186,7 @@ def test_a_day_that_is_none(semantic: Workspace) -> None:
 
 
 @settings(max_examples=40)
-@given(most=st.integers(0, 4000), k=st.integers(1, 20))
+@given(most=st.integers(1, 4000), k=st.integers(1, 20))
 def test_a_limit_of_characters_never_empties(semantic: Workspace, most: int, k: int) -> None:
     whole = ask(semantic, "commit buffer", k=k, refresh=False)
     cut = ask(semantic, "commit buffer", k=k, max_chars=most, refresh=False)
