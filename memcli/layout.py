@@ -115,22 +115,15 @@ def scan(layout: Layout) -> Iterator[tuple[str, os.stat_result | None]]:
     files and folders are left out. Raises WorkspaceError when a folder cannot be listed, since a
     scan that failed must never look like files that were deleted.
     """
-    for path, entry in _entries(layout):
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            continue  # deleted since it was listed
-        except OSError as error:
-            raise WorkspaceError(f"cannot look at {path}: {error.strerror}") from error
-        yield path, found if stat.S_ISREG(found.st_mode) else None
+    return _scan(layout, is_looking=True)
 
 
 def names(layout: Layout) -> set[str]:
     """The paths that `scan` gives, in a fifth of its time: no file is looked at."""
-    return {path for path, _ in _entries(layout)}
+    return {path for path, _ in _scan(layout, is_looking=False)}
 
 
-def _entries(layout: Layout) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _scan(layout: Layout, *, is_looking: bool) -> Iterator[tuple[str, os.stat_result | None]]:
     cut = len(layout.memory) + 1
     folders = [layout.memory]
     while folders:
@@ -145,7 +138,15 @@ def _entries(layout: Layout) -> Iterator[tuple[str, os.DirEntry[str]]]:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(f"{folder}/{name}")
                     elif name.endswith(".md"):
-                        yield within + name, entry
+                        found = None
+                        if is_looking:
+                            try:
+                                found = entry.stat(follow_symlinks=False)
+                            except FileNotFoundError:
+                                continue  # deleted since it was listed
+                            if not stat.S_ISREG(found.st_mode):
+                                found = None
+                        yield within + name, found
         except FileNotFoundError:
             if folder == layout.memory:
                 return  # nothing remembered yet

@@ -98,6 +98,7 @@ class SqliteBackend:
     def __init__(self, owner: Owner, database: db.Database) -> None:
         self._owner = owner
         self._database = database
+        self._counted: tuple[tuple[int, int], tuple[int, int, int]] | None = None
 
     def signatures(self) -> Mapping[str, bytes]:
         return chunks.signatures(self._database)
@@ -228,8 +229,12 @@ class SqliteBackend:
         meaning.tidy(self._database, self._owner.layout.sidecar, self.model())
 
     def counts(self) -> tuple[int, int, int]:
-        files, number = chunks.counts(self._database)
-        return files, number, embeddings.count_state(self._database, embeddings.PENDING)
+        state = self._database.state()
+        if self._counted is None or self._counted[0] != state:
+            files, number = chunks.counts(self._database)
+            pending = embeddings.count_state(self._database, embeddings.PENDING)
+            self._counted = state, (files, number, pending)
+        return self._counted[1]
 
     def waiting(self, seconds: float) -> AbstractContextManager[None]:
         return self._database.waiting(seconds)

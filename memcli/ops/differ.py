@@ -53,22 +53,22 @@ def differ(workspace: Workspace, paths: Collection[str] = ()) -> Difference:
         if named is not None:
             return named
     known = dict(workspace.backend.signatures())
-    pack = SIGNATURE.pack
+    pop, pack = known.pop, SIGNATURE.pack
     changed: list[tuple[str, os.stat_result]] = []
     removed: list[str] = []
     skipped: list[str] = []
     unchanged = 0
     for path, found in layout.scan(workspace.layout):
-        before = known.pop(path, None)
-        now = None
+        before = pop(path, None)
         if found is not None:
             try:  # `signature`, spelled out: a call for each of thousands would be felt
                 now = pack(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
             except struct.error:
                 now = signature(found)
-        if now is not None and before == now:
-            unchanged += 1
-        elif found is None or not _is_taken(path, found):
+            if before == now:
+                unchanged += 1
+                continue
+        if found is None or not _is_taken(path, found):
             skipped.append(path)
             if before is not None:
                 removed.append(path)

@@ -72,6 +72,10 @@ class Database:
         with self._translated():
             self._connection.executemany(sql, rows)
 
+    def state(self) -> tuple[int, int]:
+        """What is equal as long as nobody changed the database: others, and this connection."""
+        return self.value("PRAGMA data_version"), self._connection.total_changes
+
     @contextmanager
     def waiting(self, seconds: float) -> Iterator[None]:
         """Within this, wait so long for another program that holds the database."""

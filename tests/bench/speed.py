@@ -14,6 +14,7 @@ import argparse
 import importlib.util
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -143,8 +144,9 @@ def hybrid(given: Given) -> Iterator[Row]:
     seldom = given.words[len(given.words) // 2 :]
 
     def question(turn: int) -> str:
-        # Each time another, and one that is answered: the vectors here are random, so by its words.
-        return " ".join([seldom[(os.getpid() + turn) % len(seldom)]] * 6)
+        # Each time another, by its blanks if not by its word, for the database keeps the vectors of
+        # questions; and one that is answered: the vectors here are random, so by its words.
+        return (" " * random.randint(1, 999)).join([random.choice(seldom)] * 6)
 
     got = least(
         {
