@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,9 @@ LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
 NOBODY = 65534
 
 NOW = datetime(2026, 11, 20, 12, 0)
+# A run in the background has ctrl-C ignored, and so would the programs that are sent one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # A property that holds slowly holds: how long things take is measured in tests/bench.
 hypothesis.settings.register_profile("mem", deadline=None)
 hypothesis.settings.load_profile("mem")
