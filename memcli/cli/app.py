@@ -3,7 +3,6 @@
 Nothing is imported here that a plain call does not need; Typer is one table away.
 """
 
-import errno
 import gc
 import os
 import sys
@@ -95,13 +94,11 @@ def main(words: Sequence[str]) -> int:
 
 
 def _is_of_output(error: OSError) -> bool:
-    if error.filename is None and error.errno == errno.ENOSPC:
-        return True  # Typer has flushed in vain already
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return True
-    return False
+    """Whether it was raised where Typer prints."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and str(place.tb_frame.f_globals["__name__"]).startswith("typer.")
 
 
 def _drop(stream: TextIO) -> None:

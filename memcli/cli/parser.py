@@ -43,7 +43,7 @@ def run(commands: dict[str, str], words: Sequence[str]) -> int:
             raise
         message = error.format_message()
         if type(error).__name__ == "NoArgsIsHelpError":
-            print(message)
+            typer.echo(message)
             return UsageError.exit_code
         where = getattr(error, "ctx", None)
         raise UsageError(

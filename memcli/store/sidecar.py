@@ -23,7 +23,6 @@ from memcli.store.db import Database
 from memcli.store.embeddings import CACHED, PACKED
 
 HEADER = 512
-_MARK = b"mem-vectors-2 "
 _GENERATION = "sidecar.generation"
 
 # So many rows by their signs are compared exactly; on the evaluation sets that keeps the true
@@ -131,14 +130,15 @@ def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
         return None
     finally:
         os.close(descriptor)
+    head = data[:HEADER]
     try:
-        dimension, rows, chunks = map(int, data[:HEADER].split(b" ", 4)[1:4])
+        dimension, rows, chunks = map(int, head.split(b" ", 4)[1:4])
     except ValueError:
         return None
     # A model may have changed its dimension under its old name.
     if dimension != embeddings.dimension(database, model):
         return None
-    if data[:HEADER] != _header(dimension, rows, chunks, generation(database), model):
+    if head != _header(dimension, rows, chunks, generation(database), model):
         return None
     if size != HEADER + rows * (8 + vectors.row_size(dimension)):
         return None
@@ -147,15 +147,8 @@ def open_sidecar(path: str, database: Database, model: str) -> Sidecar | None:
 
 def _header(dimension: int, rows: int, chunks: int, generation: str, model: str) -> bytes:
     """The first line; what of a long name has no place there is not compared."""
-    line = b"%s%d %d %d %s %s" % (
-        _MARK,
-        dimension,
-        rows,
-        chunks,
-        generation.encode(),
-        model.encode("utf-8", "replace"),
-    )
-    return line[: HEADER - 1].ljust(HEADER - 1) + b"\n"
+    line = f"mem-vectors-2 {dimension} {rows} {chunks} {generation} {model}"
+    return line.encode("utf-8", "replace")[: HEADER - 1].ljust(HEADER - 1) + b"\n"
 
 
 def generation(database: Database) -> str:
@@ -165,6 +158,8 @@ def generation(database: Database) -> str:
 
 def pack(path: str, database: Database, model: str, dimension: int) -> int:
     """Write all vectors of `model` into ``memory.vec``; answers the number of rows.
+
+    Raises StoreError where that file cannot be written.
 
     The file is complete before the database names it, so a process killed between the two leaves a
     file that is not believed and is written again.
@@ -200,12 +195,15 @@ def pack(path: str, database: Database, model: str, dimension: int) -> int:
             file.writelines(values)
             file.flush()
             os.fsync(file.fileno())
-        if os.path.isdir(path) and not os.path.islink(path):
-            raise StoreError(f"{path} is a folder", hint="remove it; mem index packs the vectors")
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise StoreError(
+                f"cannot write {path}: {error.strerror}",
+                hint="make room, or remove what is there, then: mem index",
+            ) from error
         raise
     with database.transaction():
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [_GENERATION, mark])
