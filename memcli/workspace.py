@@ -139,12 +139,21 @@ class Workspace:
         with lock.hold(self.layout.lock, verb, limit):
             yield
 
+    @contextmanager
+    def lock_if_free(self, verb: str) -> Iterator[None]:
+        """Hold the writers' lock for what can be done another time. Raises ConflictError at once.
+
+        Nor does the block wait long for a foreign program that holds the index.
+        """
+        with self.lock(verb, wait=0), self.backend.waiting(PATIENCE):
+            yield
+
     def write_if_free(self, verb: str, write: Callable[[], None]) -> None:
         """Do a write that only saves time or counts, or leave it to another time."""
         if not self.is_writable:
             return
         try:
-            with self.lock(verb, wait=0), self.backend.waiting(PATIENCE):
+            with self.lock_if_free(verb):
                 write()
         except (ConflictError, WorkspaceError):
             return

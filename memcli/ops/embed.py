@@ -69,7 +69,8 @@ def embed_found(workspace: Workspace, chunks: Sequence[int], state: IndexState) 
     done = 0
     if seconds and chunks and not workspace.embedder.is_remote and workspace.is_writable:
         try:
-            follow_model(workspace)  # of no other are there vectors, or the question had none
+            with workspace.lock_if_free("search"):
+                follow_model(workspace)  # of no other are there vectors, or the question had none
             done = _embed_slice(workspace, chunks, seconds=seconds)
         except (ConflictError, WorkspaceError, ProviderError) as error:
             workspace.notes.append(f"no vectors were made: {error}")

@@ -6,7 +6,7 @@ from memcli.errors import ConflictError, WorkspaceError
 from memcli.model import IndexState
 from memcli.ops.differ import Difference, differ, differ_quickly, some_files
 from memcli.store.db import DamagedError
-from memcli.workspace import PATIENCE, Workspace
+from memcli.workspace import Workspace
 
 AT_ONCE_FILES = 2_000  # what a search takes in before it answers: a second's work or so
 AT_ONCE_BYTES = 16 << 20
@@ -49,7 +49,7 @@ def _take_in(workspace: Workspace, difference: Difference, now: float) -> int:
             workspace.notes += apply(workspace, difference, now=now).notes
             return 0
         if workspace.is_writable:
-            with workspace.lock("search", wait=0), workspace.backend.waiting(PATIENCE):
+            with workspace.lock_if_free("search"):
                 workspace.notes += apply(workspace, difference, now=now).notes
                 return 0
     except DamagedError:
