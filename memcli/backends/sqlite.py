@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import StoreError
@@ -55,9 +56,7 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
     """A database of this schema at `path`, whatever is there now. Needs the writers' lock."""
     from memcli.store import jobs, meaning  # spared a search, whose index is there
 
-    kept: embeddings.Cache | None = None
-    shown: list[Any] = []
-    queue: list[Any] = []
+    kept: list[tuple[ModuleType, Any]] = []  # what the files do not say
     try:
         database = db.connect(path, create=True)
         is_older = not db.is_current(database)
@@ -67,12 +66,9 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
                 # An older memory.vec may not be readable any more.
                 meaning.tidy(database, owner.layout.sidecar, embeddings.model(database))
             return database
-        with suppress(StoreError):  # they are only a saving of time
-            kept = embeddings.everything(database)
-        with suppress(StoreError):
-            shown = access.everything(database)
-        with suppress(StoreError):  # of questions to a model
-            queue = jobs.everything(database)
+        for room in (embeddings, access, jobs):
+            with suppress(StoreError):
+                kept.append((room, room.everything(database)))
         database.close()
         db.remove(path)
     except db.NewerError:
@@ -83,10 +79,8 @@ def _made(owner: Owner, path: str, *, anew: bool) -> db.Database:
         owner.notes.append(f"{error}: it is made again from the files and kept as {path}.damaged")
     database = db.connect(path, create=True)
     database.migrate()
-    if kept:
-        embeddings.restore(database, kept)
-    access.restore(database, shown)
-    jobs.restore(database, queue)
+    for room, rows in kept:
+        room.restore(database, rows)
     return database
 
 

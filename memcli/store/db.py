@@ -173,19 +173,14 @@ def connect(path: str, *, wait: float = 5.0, create: bool = False) -> Database:
             uri, uri=True, timeout=min(wait, OPEN_TIMEOUT_CAP), isolation_level=None
         )
         try:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            _refuse_newer(connection.execute("PRAGMA user_version").fetchone()[0])
             connection.executescript(_PRAGMAS)
-            if is_writable and version <= SCHEMA:
+            if is_writable:
                 # Where shared memory cannot be had (network folders) SQLite keeps its old journal.
                 connection.execute("PRAGMA journal_mode = WAL").fetchone()
         except BaseException:
             connection.close()
             raise
-    try:
-        _refuse_newer(version)
-    except NewerError:
-        connection.close()
-        raise
     return Database(connection, path, is_readonly=not is_writable)
 
 

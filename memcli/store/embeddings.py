@@ -142,8 +142,8 @@ def of_state(
     database: Database, name: str, state: int | None, n: int = -1
 ) -> list[tuple[int, bytes]]:
     """Chunks whose vectors are in this state (None: made at all), and these, newest first."""
-    whole = {None: "state > 0", PACKED: f"state = {PACKED}"}
-    condition = whole.get(state) or f"{_UNPACKED} = {state:d}"
+    other = {None: "state > 0", PACKED: f"state = {PACKED}"}
+    condition = other.get(state, f"{_UNPACKED} = {state}")
     return database.rows(
         f"""
         SELECT chunk, embeddings.vectors FROM vectors
