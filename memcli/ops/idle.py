@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from queue import SimpleQueue
 
 from memcli.errors import MemError
@@ -19,11 +18,10 @@ PATIENCE = 2.0  # seconds that the end waits for what is under way
 class Vectors(threading.Thread):
     """Makes the vectors that are missing beside all else: a model that hangs holds up no event."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__(daemon=True)
         self._workspace = Workspace(workspace.layout, workspace.loaded, scope=workspace.scope)
         self._workspace.take_notes()
-        self._clock = clock
         self._made: SimpleQueue[tuple[int, int, tuple[str, ...]]] = SimpleQueue()
         self._awake = threading.Event()
         self._ended = threading.Event()

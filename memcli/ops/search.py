@@ -53,11 +53,10 @@ def options_of(workspace: Workspace) -> SearchOptions:
 
 
 def _search(workspace: Workspace, text: str, options: SearchOptions, now: datetime) -> Hits:
-    seconds = now.timestamp()
     options = options._replace(k=min(options.k, MOST))
     is_empty = not workspace.backend.counts()[0]  # never made, or just being made again
     if options.refresh or is_empty:
-        state = refresh(workspace, now=seconds)
+        state = refresh(workspace, now=now.timestamp())
     else:
         state = state_of(workspace, behind=0, is_partial=True)
     query = build(text)

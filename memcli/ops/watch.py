@@ -106,7 +106,7 @@ class Watcher:
         self._home = _identity(workspace.layout.home)
         self._index: tuple[int, int] | None = None
         self._is_damaged = False
-        self._vectors = Vectors(workspace, clock)
+        self._vectors = Vectors(workspace)
         self._scanned = 0.0  # when, by the wall clock, which goes on while the machine sleeps
         self._rest = 0.0  # seconds until the next full scan
         self._failures = 0  # since the index was last in step

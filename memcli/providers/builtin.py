@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
+import _thread  # for one lock; threading is spared a search
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 

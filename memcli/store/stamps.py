@@ -20,10 +20,6 @@ class Stamp(NamedTuple):
     hash: bytes  # blake2b-128 of the bytes
     note: str = ""  # what was odd about reading it
 
-    @property
-    def is_racy(self) -> bool:
-        return len(self.signature) > SIGNATURE.size
-
 
 def signature(found: os.stat_result) -> bytes:
     """The signature of a file; times beyond the year 2262 are taken modulo 64 bits."""
