@@ -11,15 +11,7 @@ import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.text.words import (
-    clean,
-    humps,
-    normalise,
-    parts,
-    pieces,
-    sign_names,
-    tokens,
-)
+from memcli.text.words import clean, humps, normalise, parts, pieces, sign_names, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -118,9 +110,10 @@ def build(text: str) -> Query:
     row: list[str] = []
     for chunk in chunks:
         segments = [segment for half in _halves(chunk) for segment in _segments(half)]
-        found += _parts_of(chunk, segments)
+        compounds = [one for half in _halves(chunk) for one in _COMPOUND.findall(half)]
+        found += _parts_of(segments, compounds) + [Part((name,)) for name in sign_names(chunk)]
         single += [Part((word,)) for segment in segments for word in segment.singles]
-        humped |= _humped(chunk)
+        humped |= _humped(compounds)
         shown += _words_of(chunk)
         # An empty word where the row of plain words is broken.
         row += [word for s in segments for word in (s.words if s.is_plain else ("",))]
@@ -184,24 +177,17 @@ def _is_foreign(text: str) -> bool:
     return 2 * sum(char > "\u024f" for char in letters) > len(letters)
 
 
-def _humped(chunk: str) -> dict[Part, Part]:
+def _humped(compounds: Iterable[str]) -> dict[Part, Part]:
     """Return the parts in a row of each camel-case identifier, by its joined form."""
-    return {
-        Part((compound.lower(),)): Part(tuple(split))
-        for half in _halves(chunk)
-        for compound in _COMPOUND.findall(half)
-        if compound.isalnum() and len(split := humps(compound)) > 1
-    }
+    split = {one: humps(one) for one in compounds if one.isalnum()}
+    return {Part((one.lower(),)): Part(tuple(row)) for one, row in split.items() if len(row) > 1}
 
 
-def _parts_of(chunk: str, segments: Sequence[_Segment]) -> list[Part]:
+def _parts_of(segments: Sequence[_Segment], compounds: Iterable[str]) -> list[Part]:
     """Return what to look for because of one stretch of text without spaces."""
     found = [Part(segment.words) for segment in segments]
     found += [Part((word,)) for segment in segments for word in segment.singles]
-    for half in _halves(chunk):
-        for compound in _COMPOUND.findall(half):
-            found += _identifier(compound)
-    return found + [Part((name,)) for name in sign_names(chunk)]
+    return found + [part for compound in compounds for part in _identifier(compound)]
 
 
 def _parted(words: Iterable[str], *, is_alone: bool) -> list[Part]:

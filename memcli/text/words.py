@@ -8,7 +8,7 @@ misses is computed here for the query, and in ``extra`` for the index.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from memcli.text.stem import stem
 
@@ -19,8 +19,7 @@ _WORD_SPACES = {code: 32 for code in range(128) if not chr(code).isalnum()}
 
 _HUMPED = re.compile(r"[A-Z](?<=[a-z].)|[A-Z](?<=[A-Z].)(?=[a-z]{2})")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-# Patterns, not compiled: few queries meet them.
-_SHARP = "#(?<=[A-Za-z]#)"
+# A pattern, not compiled: few queries meet it.
 _SIGNED = r"[+#](?<=\b[A-Za-z].)\+?(?:(?<=\+\+)|(?<=#))(?!\w)"
 _SIGN_NAMES = {"++": "plusplus", "#": "sharp"}
 
@@ -70,9 +69,14 @@ def _token(word: str) -> str:
     return stem(as_indexed(word))
 
 
+@cache
+def _sharp() -> re.Pattern[str]:
+    return re.compile("#(?<=[A-Za-z]#)")
+
+
 def sign_names(text: str) -> list[str]:
     """Return the words for C++, C#, F# and their like, whose signs no tokenizer keeps."""
-    if "++" not in text and ("#" not in text or re.search(_SHARP, text) is None):
+    if "++" not in text and ("#" not in text or _sharp().search(text) is None):
         return []
     return [
         text[sign.start() - 1].lower() + _SIGN_NAMES[sign.group()]
