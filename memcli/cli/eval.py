@@ -23,7 +23,11 @@ def run(
     ] = None,
     fail_under: Annotated[
         float | None,
-        Option(("--fail-under",), "Exit 1 when nDCG@10 is below this.", "N"),
+        Option(
+            ("--fail-under",),
+            "Exit 1 when nDCG@10 of the last --mode, or of search.mode, is below this.",
+            "N",
+        ),
     ] = None,
 ) -> int:
     """Measure how well the memory answers your own questions."""
