@@ -137,16 +137,17 @@ def _scan(layout: Layout, *, is_looking: bool) -> Iterator[tuple[str, os.stat_re
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(f"{folder}/{name}")
-                    elif name.endswith(".md"):
-                        found = None
-                        if is_looking:
-                            try:
-                                found = entry.stat(follow_symlinks=False)
-                            except FileNotFoundError:
-                                continue  # deleted since it was listed
-                            if not stat.S_ISREG(found.st_mode):
-                                found = None
-                        yield within + name, found
+                        continue
+                    if not name.endswith(".md"):
+                        continue
+                    if not is_looking:
+                        yield within + name, None
+                        continue
+                    try:
+                        found = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue  # deleted since it was listed
+                    yield within + name, found if stat.S_ISREG(found.st_mode) else None
         except FileNotFoundError:
             if folder == layout.memory:
                 return  # nothing remembered yet
